@@ -1,0 +1,102 @@
+/**
+ * The client: every request that Keelson sends to a Kubernetes API goes through this interface.
+ *
+ * Contract: every call takes an AbortSignal and has a time-out; a failure is a `Fault` with a code from the one table in
+ * fault.ts; what may be retried safely (429, 503 with Retry-After, a connection that broke before the request was sent,
+ * any broken read) has been retried when a fault reaches the caller. Nothing here caches objects.
+ */
+import type { Kind, KubeObject, Ref } from '@keelson/schema';
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface Selection {
+  namespace?: string;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+export interface ListOptions extends Selection, CallOptions {
+  limit?: number;
+  continue?: string;
+  resourceVersion?: string;
+  resourceVersionMatch?: 'NotOlderThan' | 'Exact';
+  /** Ask for PartialObjectMetadata: objects with apiVersion, kind and metadata only. */
+  metadataOnly?: boolean;
+}
+
+export interface Page<T> {
+  items: T[];
+  resourceVersion: string;
+  continue?: string;
+  remainingItemCount?: number;
+}
+
+export type WatchEvent<T> =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
+  | { type: 'BOOKMARK'; resourceVersion: string; /** Marks the end of the initial events of a streaming list. */ initialEventsEnd: boolean };
+
+export interface WatchOptions extends Selection {
+  signal?: AbortSignal;
+  resourceVersion?: string;
+  /** Streaming list (`sendInitialEvents`). */
+  sendInitialEvents?: boolean;
+  metadataOnly?: boolean;
+  /** The server ends the watch after this long; the reflector randomises it. */
+  timeoutSeconds?: number;
+  /** No byte for this long means a dead connection: the stream throws a `StreamStalled` fault. */
+  idleTimeoutMs?: number;
+}
+
+export interface WriteOptions extends CallOptions {
+  fieldManager?: string;
+  dryRun?: boolean;
+  subresource?: 'status' | 'scale' | (string & {});
+}
+
+export interface ApplyOptions extends WriteOptions {
+  fieldManager: string;
+  force?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  preconditions?: { uid?: string; resourceVersion?: string };
+  propagation?: 'Background' | 'Foreground' | 'Orphan';
+  gracePeriodSeconds?: number;
+  dryRun?: boolean;
+}
+
+export type PatchBody =
+  | { type: 'json'; operations: readonly { op: 'add' | 'remove' | 'replace' | 'test' | 'move' | 'copy'; path: string; from?: string; value?: unknown }[] }
+  | { type: 'merge'; value: unknown }
+  | { type: 'strategic'; value: unknown };
+
+export interface KubeClient {
+  /** Throws a `NotFound` fault when it does not exist. */
+  get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: CallOptions & { metadataOnly?: boolean }): Promise<T>;
+  /** Like `get`, but absence is a value. */
+  find<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: CallOptions & { metadataOnly?: boolean }): Promise<T | undefined>;
+  /** One page. */
+  list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<Page<T>>;
+  /** Every object, page after page (limit 500 unless told); restarts from a fresh list when a continue token expires. */
+  listAll<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<Page<T>>;
+  /** One watch request. Ends when the server ends it; throws a fault when it breaks. Use a reflector to follow a kind. */
+  watch<T extends KubeObject>(kind: Kind<T>, options?: WatchOptions): AsyncGenerator<WatchEvent<T>, void, void>;
+  create<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<T>;
+  update<T extends KubeObject>(kind: Kind<T>, object: T, options?: WriteOptions): Promise<T>;
+  patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: PatchBody, options?: WriteOptions): Promise<T>;
+  /** Server-side apply. */
+  apply<T extends KubeObject>(kind: Kind<T>, object: KubeObject, options: ApplyOptions): Promise<T>;
+  /** The object as it is after the call: still there while finalizers or grace hold it, undefined once it is gone. */
+  delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: DeleteOptions): Promise<T | undefined>;
+  /** Log of a container, as text chunks. */
+  logs(ref: Ref & { container?: string }, options?: { follow?: boolean; tailLines?: number; previous?: boolean; signal?: AbortSignal }): AsyncGenerator<string, void, void>;
+  /** Discovery: the kind that the server serves under this name, or undefined. Refreshed when a CRD may have appeared. */
+  resolve(ref: { apiVersion: string; kind: string }, options?: CallOptions): Promise<Kind | undefined>;
+  /** For paths that are no resource: /version, /readyz. */
+  raw(path: string, options?: CallOptions & { method?: string; body?: unknown }): Promise<{ status: number; body: string }>;
+  /** Closes every connection. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,35 @@
+/**
+ * A store holds the objects of one kind and scope as a reflector sees them, plus what we wrote ourselves and the reflector has
+ * not seen yet (read your own writes).
+ *
+ * Invariants: an object never goes back to an older resourceVersion; an object whose deletion we saw or made does not come back
+ * unless it was created anew (another uid); a listener hears of every change exactly once, our own writes included in neither.
+ * Objects are stored without managedFields; what our field manager owns is kept apart, as `fields`.
+ */
+import type { Kind, KubeObject, ManagedFields, Ref } from '@keelson/schema';
+
+/** A live object as the cache holds it. */
+export interface Live<T extends KubeObject = KubeObject> {
+  readonly object: T;
+  /** fieldsV1 of our own Apply entry; undefined when we never applied it. */
+  readonly fields?: ManagedFields['fieldsV1'];
+}
+
+export type StoreEvent<T extends KubeObject = KubeObject> = { readonly type: 'set' | 'gone'; readonly object: T; readonly old?: T; /** From the initial list or a relist: nobody is waiting for it. */ readonly initial: boolean };
+
+export interface Store<T extends KubeObject = KubeObject> {
+  readonly kind: Kind<T>;
+  readonly synced: boolean;
+  readonly size: number;
+  /** Resolves when the first full picture is there; rejects when the signal aborts. */
+  whenSynced(signal?: AbortSignal): Promise<void>;
+  get(ref: Ref): Live<T> | undefined;
+  list(namespace?: string): Iterable<Live<T>>;
+  /** By index: objects for which the index function gave this value. Indexes are named when the store is made. */
+  by(index: string, value: string): Iterable<Live<T>>;
+  /** Takes in the answer to one of our own writes. Does not wake listeners. */
+  absorb(object: KubeObject): void;
+  /** Takes in that one of our own deletions has removed the object. */
+  absorbGone(object: KubeObject): void;
+  listen(listener: (event: StoreEvent<T>) => void): () => void;
+}

@@ -1,0 +1,71 @@
+/** What an operator answers: one of three outcomes, each a plain value. Faults are thrown by the engine, never decided. */
+import type { Condition, Duration, KubeObject, Ref, Resource } from '@keelson/schema';
+import type { Kind } from '@keelson/schema';
+import type { Effect } from './effect.ts';
+
+/** A condition as an operator states it: the engine adds lastTransitionTime and observedGeneration. */
+export type ConditionNote = Omit<Condition, 'lastTransitionTime' | 'observedGeneration'>;
+
+/** The status of a resource as an operator states it. */
+export type StatusNote<R extends Resource> =
+  R extends Resource<unknown, infer Status> ? Partial<Status> & { conditions?: readonly ConditionNote[] } : never;
+
+/** Something worth telling the user in the object's events. */
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface Apply<R extends Resource> {
+  readonly kind: 'apply';
+  /** Everything that should exist, complete: what is owned and not in here is deleted. */
+  readonly objects: readonly KubeObject[];
+  /** Replaces the status but for the conditions, which are merged by type. Without a `Ready` condition the engine judges the children. */
+  readonly status?: StatusNote<R>;
+  readonly effects?: readonly Effect[];
+  readonly events?: readonly EventNote[];
+  /** Objects that exist already and may be taken over. Anything else that somebody else made is refused. */
+  readonly adopt?: readonly (Ref & { readonly kind: Kind })[];
+  readonly recheckAfter?: Duration;
+}
+
+export interface Wait<R extends Resource> {
+  readonly kind: 'wait';
+  /** CamelCase, for the Ready condition. */
+  readonly reason: string;
+  readonly message: string;
+  readonly recheckAfter: Duration;
+  readonly status?: StatusNote<R>;
+}
+
+export interface Reject<R extends Resource> {
+  readonly kind: 'reject';
+  readonly reason: string;
+  readonly message: string;
+  readonly status?: StatusNote<R>;
+}
+
+export type Decision<R extends Resource = Resource> =
+  /** This should be. */
+  | Apply<R>
+  /** Not ours to fix: touch nothing, look again later. */
+  | Wait<R>
+  /** A bad spec: touch nothing until it changes. */
+  | Reject<R>;
+
+export interface Finalization {
+  /** All of these must succeed before the instance goes. */
+  readonly effects?: readonly Effect[];
+  readonly wait?: { readonly reason: string; readonly message: string; readonly recheckAfter: Duration };
+}
+
+export function apply<R extends Resource>(decision: Omit<Apply<R>, 'kind'>): Apply<R> {
+  return { kind: 'apply', ...decision };
+}
+export function wait<R extends Resource>(decision: Omit<Wait<R>, 'kind'>): Wait<R> {
+  return { kind: 'wait', ...decision };
+}
+export function reject<R extends Resource>(decision: Omit<Reject<R>, 'kind'>): Reject<R> {
+  return { kind: 'reject', ...decision };
+}
