@@ -1,0 +1,28 @@
+/**
+ * Closes a run with what a reader wants to know: how many tests there were, and how many of them stood before a real
+ * Kubernetes API server. A test file counts as real when it imports @keelson/testenv, which starts nothing else.
+ * With KEELSON_TOTALS set, appends one JSON line to that file, for `.ci/run` to add up.
+ */
+import { appendFileSync, readFileSync } from 'node:fs';
+import type { Reporter, TestModule } from 'vitest/node';
+
+export default class Totals implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
+    const totals = { passed: 0, failed: errors.length, skipped: 0, real: 0 };
+    for (const module of modules) {
+      const real = /from '@keelson\/testenv'|startTestEnv/.test(readFileSync(module.moduleId, 'utf8'));
+      let tests = 0;
+      for (const test of module.children.allTests()) {
+        tests++;
+        const { state } = test.result();
+        if (state === 'passed') totals.passed++;
+        else if (state === 'failed') totals.failed++;
+        else totals.skipped++;
+        if (real && state !== 'skipped') totals.real++;
+      }
+      if (tests === 0 && module.state() === 'failed') totals.failed++;
+    }
+    console.log(`${totals.real} of ${totals.passed + totals.failed} tests ran against a real Kubernetes API server`);
+    if (process.env.KEELSON_TOTALS) appendFileSync(process.env.KEELSON_TOTALS, `${JSON.stringify(totals)}\n`);
+  }
+}
