@@ -1,0 +1,53 @@
+export type { Duration } from './duration.ts';
+export { toMilliseconds } from './duration.ts';
+export type { InstanceOf, Kind } from './kind.ts';
+export { apiVersionOf, defineKind, manifest, resourceNameOf } from './kind.ts';
+export {
+  builtInKinds,
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  ControllerRevision,
+  CronJob,
+  CustomResourceDefinition,
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Event,
+  HorizontalPodAutoscaler,
+  Ingress,
+  Job,
+  Lease,
+  LimitRange,
+  MutatingWebhookConfiguration,
+  Namespace,
+  NetworkPolicy,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  PriorityClass,
+  ReplicaSet,
+  ResourceQuota,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+  StorageClass,
+  SubjectAccessReview,
+  TokenReview,
+  ValidatingWebhookConfiguration,
+} from './kinds.ts';
+export type { Condition, KubeObject, ManagedFields, ObjectMeta, OwnerReference, Ref } from './object.ts';
+export type {
+  BaseStatus,
+  Column,
+  CustomObject,
+  Instance,
+  Resource,
+  ResourceVersion,
+  Rule,
+} from './resource.ts';
