@@ -6,10 +6,22 @@
  * any broken read) has been retried when a fault reaches the caller. Nothing here caches objects.
  */
 import type { Kind, KubeObject, Ref } from '@keelson/schema';
+import type { ServedKind } from './discovery/served-kind.ts';
 
 export interface CallOptions {
+  /** Ends the call at once; it then rejects with the signal's reason. */
   signal?: AbortSignal;
+  /** For the whole call, with its waiting and retries (default 60 s). */
   timeoutMs?: number;
+  /** Does not wait for its turn in flow control: for what must not be late, such as renewing a lease. */
+  urgent?: boolean;
+}
+
+export interface GetOptions extends CallOptions {
+  /** Ask for PartialObjectMetadata: an object with apiVersion, kind and metadata only. */
+  metadataOnly?: boolean;
+  /** For example `scale`; what comes back then has the kind of the subresource. */
+  subresource?: string;
 }
 
 export interface Selection {
@@ -36,7 +48,11 @@ export interface Page<T> {
 
 export type WatchEvent<T> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
-  | { type: 'BOOKMARK'; resourceVersion: string; /** Marks the end of the initial events of a streaming list. */ initialEventsEnd: boolean };
+  | {
+      type: 'BOOKMARK';
+      resourceVersion: string /** Marks the end of the initial events of a streaming list. */;
+      initialEventsEnd: boolean;
+    };
 
 export interface WatchOptions extends Selection {
   signal?: AbortSignal;
@@ -56,6 +72,15 @@ export interface WriteOptions extends CallOptions {
   subresource?: 'status' | 'scale' | (string & {});
 }
 
+export interface LogOptions {
+  follow?: boolean;
+  tailLines?: number;
+  previous?: boolean;
+  sinceSeconds?: number;
+  timestamps?: boolean;
+  signal?: AbortSignal;
+}
+
 export interface ApplyOptions extends WriteOptions {
   fieldManager: string;
   force?: boolean;
@@ -69,15 +94,23 @@ export interface DeleteOptions extends CallOptions {
 }
 
 export type PatchBody =
-  | { type: 'json'; operations: readonly { op: 'add' | 'remove' | 'replace' | 'test' | 'move' | 'copy'; path: string; from?: string; value?: unknown }[] }
+  | {
+      type: 'json';
+      operations: readonly {
+        op: 'add' | 'remove' | 'replace' | 'test' | 'move' | 'copy';
+        path: string;
+        from?: string;
+        value?: unknown;
+      }[];
+    }
   | { type: 'merge'; value: unknown }
   | { type: 'strategic'; value: unknown };
 
 export interface KubeClient {
   /** Throws a `NotFound` fault when it does not exist. */
-  get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: CallOptions & { metadataOnly?: boolean }): Promise<T>;
+  get<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: GetOptions): Promise<T>;
   /** Like `get`, but absence is a value. */
-  find<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: CallOptions & { metadataOnly?: boolean }): Promise<T | undefined>;
+  find<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: GetOptions): Promise<T | undefined>;
   /** One page. */
   list<T extends KubeObject>(kind: Kind<T>, options?: ListOptions): Promise<Page<T>>;
   /** Every object, page after page (limit 500 unless told); restarts from a fresh list when a continue token expires. */
@@ -92,11 +125,19 @@ export interface KubeClient {
   /** The object as it is after the call: still there while finalizers or grace hold it, undefined once it is gone. */
   delete<T extends KubeObject>(kind: Kind<T>, ref: Ref, options?: DeleteOptions): Promise<T | undefined>;
   /** Log of a container, as text chunks. */
-  logs(ref: Ref & { container?: string }, options?: { follow?: boolean; tailLines?: number; previous?: boolean; signal?: AbortSignal }): AsyncGenerator<string, void, void>;
+  logs(ref: Ref & { container?: string }, options?: LogOptions): AsyncGenerator<string, void, void>;
   /** Discovery: the kind that the server serves under this name, or undefined. Refreshed when a CRD may have appeared. */
   resolve(ref: { apiVersion: string; kind: string }, options?: CallOptions): Promise<Kind | undefined>;
-  /** For paths that are no resource: /version, /readyz. */
-  raw(path: string, options?: CallOptions & { method?: string; body?: unknown }): Promise<{ status: number; body: string }>;
+  /** Discovery: everything that the server serves, newest version first within a kind. */
+  kinds(options?: CallOptions): Promise<readonly ServedKind[]>;
+  /** For paths that are no resource: /version, /readyz. Whatever the status is, it is a value; only no answer at all is a fault. */
+  raw(
+    path: string,
+    options?: CallOptions & {
+      method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
+      body?: unknown;
+    },
+  ): Promise<{ status: number; body: string }>;
   /** Closes every connection. */
   close(): Promise<void>;
 }

@@ -4,9 +4,12 @@
  *
  *   backoff  try again, exponentially later          slow   try again, but a person has to act first (minutes)
  *   never    the same call will fail the same way    exit   the process cannot go on
+ *
+ * A caller's own AbortSignal is no fault: the call rejects with that signal's reason.
  */
 export type Retry = 'backoff' | 'slow' | 'never' | 'exit';
 
+/** Every code, and what to do about it. */
 export const faults = {
   // what the API server answers
   BadRequest: { retry: 'never' },
@@ -50,6 +53,10 @@ export interface FaultDetails {
   retryAfterMs?: number;
   /** The causes the server named: field and reason. */
   causes?: readonly { field?: string; reason?: string; message?: string }[];
+  /** An `ApplyConflict`: who owns the fields that we wanted. */
+  conflicts?: readonly { manager: string; field: string }[];
+  /** The request left this machine and no answer came back: the server may have carried it out. */
+  maybeDone?: boolean;
 }
 
 export class Fault extends Error {
