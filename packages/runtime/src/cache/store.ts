@@ -3,8 +3,9 @@
  * not seen yet (read your own writes).
  *
  * Invariants: an object never goes back to an older resourceVersion; an object whose deletion we saw or made does not come back
- * unless it was created anew (another uid); a listener hears of every change exactly once, our own writes included in neither.
- * Objects are stored without managedFields; what our field manager owns is kept apart, as `fields`.
+ * unless it was created anew (another uid); a listener hears of every foreign change exactly once, also of one that our own
+ * write overtook, and of our own writes only marked as such. Objects are stored without managedFields; what our field manager
+ * owns is kept apart, as `fields`. Objects are shared by everybody who reads: nobody changes them.
  */
 import type { Kind, KubeObject, ManagedFields, Ref } from '@keelson/schema';
 
@@ -15,7 +16,15 @@ export interface Live<T extends KubeObject = KubeObject> {
   readonly fields?: ManagedFields['fieldsV1'];
 }
 
-export type StoreEvent<T extends KubeObject = KubeObject> = { readonly type: 'set' | 'gone'; readonly object: T; readonly old?: T; /** From the initial list or a relist: nobody is waiting for it. */ readonly initial: boolean };
+export interface StoreEvent<T extends KubeObject = KubeObject> {
+  readonly type: 'set' | 'gone';
+  readonly object: T;
+  readonly old?: T;
+  /** From the first list: nobody is waiting for it. */
+  readonly initial: boolean;
+  /** Written through this very view: the writer knows already, others may not. */
+  readonly own: boolean;
+}
 
 export interface Store<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
@@ -27,9 +36,10 @@ export interface Store<T extends KubeObject = KubeObject> {
   list(namespace?: string): Iterable<Live<T>>;
   /** By index: objects for which the index function gave this value. Indexes are named when the store is made. */
   by(index: string, value: string): Iterable<Live<T>>;
-  /** Takes in the answer to one of our own writes. Does not wake listeners. */
+  /** Takes in the answer to one of our own writes. Its echo in the watch wakes nobody. */
   absorb(object: KubeObject): void;
   /** Takes in that one of our own deletions has removed the object. */
   absorbGone(object: KubeObject): void;
+  /** Hears of every change from now on, in order; the returned function ends it. A listener must not throw. */
   listen(listener: (event: StoreEvent<T>) => void): () => void;
 }

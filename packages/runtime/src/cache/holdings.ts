@@ -1,0 +1,121 @@
+/**
+ * The objects of a store, by namespace and name and by index. Knows nothing of versions or listeners: memory-store.ts decides
+ * what is put here.
+ *
+ * Memory: the keys of the nested maps are strings that the objects hold anyway, field ownership is held once for all objects
+ * with an equal one, and one record of three fields stands for each object.
+ */
+import type { Kind, KubeObject, ManagedFields, Ref } from '@keelson/schema';
+import { createObjectIndex, type IndexFunction, type ObjectIndex } from './object-index.ts';
+import { lastWriteOf } from './own-writes.ts';
+import { createTrim, type Hold } from './projection.ts';
+import { createInterner, createSharedPool, type Shared } from './sharing.ts';
+
+/** fieldsV1 of the Apply entry of each of our field managers. */
+export type OwnedFields = Readonly<Record<string, NonNullable<ManagedFields['fieldsV1']>>>;
+
+export interface Held {
+  object: KubeObject;
+  fields: Shared<OwnedFields> | undefined;
+  /** When we last changed it: see lastWriteOf. */
+  writtenAt: number;
+}
+
+export interface HoldingsOptions {
+  readonly hold?: Hold;
+  /** The field managers of the operators that use this store. */
+  readonly managers?: readonly string[];
+  readonly indexes?: Readonly<Record<string, IndexFunction>>;
+}
+
+export interface Holdings {
+  readonly size: number;
+  /** What of an object is kept. */
+  trim(object: KubeObject): KubeObject;
+  find(ref: Ref): Held | undefined;
+  list(namespace?: string): Iterable<Held>;
+  by(index: string, value: string): Iterable<Held>;
+  /** Puts an object in the place of what is there; gives that back. */
+  put(raw: KubeObject): { held: Held; old: KubeObject | undefined };
+  remove(held: Held): void;
+}
+
+export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
+  const managers = new Set(options.managers ?? []);
+  const trim = createTrim(options.hold ?? 'full', managers, createInterner());
+  const pool = createSharedPool<OwnedFields>();
+  const namespaces = new Map<string, Map<string, Held>>();
+  const indexes = new Map<string, ObjectIndex<Held>>();
+  for (const [name, values] of Object.entries(options.indexes ?? {})) indexes.set(name, createObjectIndex(values));
+  let size = 0;
+
+  const find = (ref: Ref): Held | undefined => namespaces.get(ref.namespace ?? '')?.get(ref.name);
+
+  function take(raw: KubeObject): Held {
+    const object = trim(raw);
+    const { managedFields, ...metadata } = object.metadata;
+    if (managedFields === undefined) return { object, fields: undefined, writtenAt: 0 };
+    const fields = ownedFields(managedFields);
+    object.metadata = metadata;
+    return {
+      object,
+      fields: fields === undefined ? undefined : pool.take(fields),
+      writtenAt: lastWriteOf(managers, managedFields),
+    };
+  }
+
+  return {
+    get size() {
+      return size;
+    },
+    trim,
+    find,
+    *list(namespace) {
+      if (namespace !== undefined) yield* namespaces.get(namespace)?.values() ?? [];
+      else for (const names of namespaces.values()) yield* names.values();
+    },
+    by(name, value) {
+      const index = indexes.get(name);
+      if (index !== undefined) return index.get(value);
+      throw new RangeError(`the store of ${kind.kind} has no index '${name}': name it where the store is made`);
+    },
+    put(raw) {
+      const next = take(raw);
+      const known = find(next.object.metadata);
+      if (known !== undefined) {
+        const old = known.object;
+        for (const index of indexes.values()) index.remove(known, old);
+        pool.release(known.fields);
+        Object.assign(known, next);
+        for (const index of indexes.values()) index.add(known, known.object);
+        return { held: known, old };
+      }
+      const { namespace = '', name } = next.object.metadata;
+      const names = namespaces.get(namespace) ?? new Map<string, Held>();
+      if (names.size === 0) namespaces.set(namespace, names);
+      names.set(name, next);
+      for (const index of indexes.values()) index.add(next, next.object);
+      size += 1;
+      return { held: next, old: undefined };
+    },
+    remove(held) {
+      const { namespace = '', name } = held.object.metadata;
+      const names = namespaces.get(namespace);
+      if (names?.delete(name) !== true) return;
+      if (names.size === 0) namespaces.delete(namespace);
+      for (const index of indexes.values()) index.remove(held, held.object);
+      pool.release(held.fields);
+      size -= 1;
+    },
+  };
+}
+
+function ownedFields(entries: readonly ManagedFields[]): OwnedFields | undefined {
+  let owned: Record<string, NonNullable<ManagedFields['fieldsV1']>> | undefined;
+  for (const { manager, operation, fieldsV1 } of entries) {
+    if (manager === undefined || operation !== 'Apply' || fieldsV1 === undefined) continue;
+    owned ??= {};
+    owned[manager] = fieldsV1;
+  }
+  return owned;
+}

@@ -1,0 +1,219 @@
+/**
+ * The store that caches are made of. A reflector feeds it (`replace`, `change`); operators read it and absorb their own writes
+ * through a view each, so that what one of them writes reaches the others at once and its echo in the watch reaches nobody.
+ *
+ * Keeps the invariants of store.ts: the rules are in `sight` (what the watch shows) and `absorb` (what we wrote).
+ * Called by cache.ts and, alone, by tests.
+ */
+import type { Kind, KubeObject } from '@keelson/schema';
+import type { Clock } from '../clock.ts';
+import { createHoldings, type Held, type HoldingsOptions } from './holdings.ts';
+import { createOwnWrites } from './own-writes.ts';
+import { compareResourceVersions, isOlder } from './resource-version.ts';
+import type { Live, Store, StoreEvent } from './store.ts';
+import { createTombstones } from './tombstones.ts';
+
+export interface MemoryStoreOptions extends HoldingsOptions {
+  readonly clock: Clock;
+  /** How many namespaces are fed apart: synced when each had its first `replace`. Default 1. */
+  readonly feeds?: number;
+  /** Told how long after an own write the watch showed it. */
+  readonly onEcho?: (delayMs: number) => void;
+}
+
+export interface MemoryStore<T extends KubeObject = KubeObject> {
+  readonly synced: boolean;
+  readonly size: number;
+  /** A full picture as of a resourceVersion, of everything or of one namespace. */
+  replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void;
+  /** One event of a watch. */
+  change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void;
+  /** What of an object is kept: for the reflector, so that a list is small before it is complete. */
+  trim(object: KubeObject): KubeObject;
+  /** The store as the operator with this field manager sees it. */
+  view(manager?: string): Store<T>;
+}
+
+/** A store that is fed by hand; cache.ts feeds it from reflectors. */
+export function createStore<T extends KubeObject = KubeObject>(
+  kind: Kind<T>,
+  options: MemoryStoreOptions,
+): MemoryStore<T> {
+  const { clock, feeds = 1 } = options;
+  const holdings = createHoldings(kind, options);
+  const tombstones = createTombstones(clock);
+  const ownWrites = createOwnWrites();
+  const listeners = new Map<(event: StoreEvent<T>) => void, Store<T>>();
+  const replaced = new Set<string>();
+  const synced = Promise.withResolvers<void>();
+
+  function emit(event: Omit<StoreEvent, 'own'>, writer?: Store<T>): void {
+    for (const [listener, view] of listeners) listener({ ...event, own: view === writer } as StoreEvent<T>);
+  }
+
+  function set(raw: KubeObject, initial: boolean, writer?: Store<T>): Held {
+    const { held, old } = holdings.put(raw);
+    emit({ type: 'set', object: held.object, ...(old === undefined ? {} : { old }), initial }, writer);
+    return held;
+  }
+
+  function drop(held: Held, writer?: Store<T>): void {
+    holdings.remove(held);
+    if (held.object.metadata.uid !== undefined) ownWrites.forget(held.object.metadata.uid);
+    emit({ type: 'gone', object: held.object, old: held.object, initial: false }, writer);
+  }
+
+  /** Somebody wrote to it, and we hold something newer already. */
+  function touch(held: Held): void {
+    emit({ type: 'set', object: held.object, old: held.object, initial: false });
+  }
+
+  /** What the watch or a list shows of an object that lives. */
+  function sight(raw: KubeObject, initial: boolean, inList: boolean): void {
+    const { uid, resourceVersion = '' } = raw.metadata;
+    if (tombstones.hidesSighting(uid, resourceVersion)) return;
+    const held = holdings.find(raw.metadata);
+    if (held === undefined || held.object.metadata.uid !== uid) {
+      if (held !== undefined) {
+        if (isOlder(resourceVersion, versionOf(held))) return;
+        // Made anew under the name of one whose end we did not see.
+        drop(held);
+      }
+      set(raw, initial);
+      return;
+    }
+    const seen = uid === undefined ? undefined : ownWrites.sight(uid, resourceVersion);
+    if (seen?.wroteAt !== undefined) options.onEcho?.(clock.monotonic() - seen.wroteAt);
+    // A list may have skipped somebody else's version that came before ours, so there an echo proves nothing.
+    if (seen?.sighting === 'replay' || (seen?.sighting === 'echo' && !inList)) return;
+    const isNewer = !(compareResourceVersions(resourceVersion, versionOf(held)) <= 0);
+    if (isNewer) set(raw, initial);
+    else if (seen !== undefined) touch(held);
+  }
+
+  function sightGone(object: KubeObject): void {
+    const { uid, resourceVersion = '' } = object.metadata;
+    const held = holdings.find(object.metadata);
+    if (held !== undefined && held.object.metadata.uid === uid) {
+      // It left the scope of the watch and our write brought it back: somebody touched it.
+      if (isOlder(resourceVersion, versionOf(held))) {
+        touch(held);
+        return;
+      }
+      drop(held);
+    }
+    tombstones.shown(uid, resourceVersion);
+  }
+
+  function replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void {
+    const initial = !replaced.has(namespace ?? '');
+    const present = new Set<string>();
+    for (const item of items) {
+      present.add(item.metadata.uid ?? '');
+      sight(item, initial, true);
+    }
+    for (const held of [...holdings.list(namespace)]) {
+      // What we made after the list was taken is not in it, and is not gone.
+      if (present.has(held.object.metadata.uid ?? '') || isOlder(resourceVersion, versionOf(held))) continue;
+      tombstones.shown(held.object.metadata.uid, resourceVersion);
+      drop(held);
+    }
+    replaced.add(namespace ?? '');
+    if (replaced.size >= feeds) synced.resolve();
+  }
+
+  function absorb(raw: KubeObject, writer: Store<T>): void {
+    const { uid, resourceVersion = '', creationTimestamp = '' } = raw.metadata;
+    if (tombstones.hidesAnswer(uid, resourceVersion)) return;
+    const before = holdings.find(raw.metadata);
+    // The watch was faster than the answer, or the write changed nothing.
+    if (before !== undefined && compareResourceVersions(resourceVersion, versionOf(before)) <= 0) return;
+    const isAnother = before !== undefined && before.object.metadata.uid !== uid;
+    if (isAnother) drop(before, writer);
+    tombstones.raise(uid);
+    const known = isAnother ? undefined : before;
+    const base = known === undefined ? '0' : versionOf(known);
+    // Without an earlier version to compare with, our write is proven when it is what created the object.
+    const lastWrite = known?.writtenAt;
+    const held = set(raw, false, writer);
+    const created = Math.floor(Date.parse(creationTimestamp) / 1_000);
+    const proven =
+      held.writtenAt !== 0 && (lastWrite === undefined ? held.writtenAt === created : held.writtenAt !== lastWrite);
+    if (uid !== undefined) ownWrites.wrote(uid, resourceVersion, base, proven, clock.monotonic());
+  }
+
+  function absorbGone(object: KubeObject, writer: Store<T>): void {
+    const { uid, resourceVersion = '' } = object.metadata;
+    const held = holdings.find(object.metadata);
+    const isHeld = held !== undefined && held.object.metadata.uid === uid;
+    const newest = isHeld && isOlder(resourceVersion, versionOf(held)) ? versionOf(held) : resourceVersion;
+    // The watch has shown the end already, or there is nothing that it could still show.
+    if (!isHeld && tombstones.hidesAnswer(uid, resourceVersion)) return;
+    tombstones.made(uid, newest);
+    if (isHeld) drop(held, writer);
+  }
+
+  function createView(manager?: string): Store<T> {
+    const toLive = (held: Held): Live<T> => {
+      const fields = manager === undefined ? undefined : held.fields?.value[manager];
+      return fields === undefined ? { object: held.object as T } : { object: held.object as T, fields };
+    };
+    const view: Store<T> = {
+      kind,
+      get synced() {
+        return replaced.size >= feeds;
+      },
+      get size() {
+        return holdings.size;
+      },
+      whenSynced: (signal) => (signal === undefined ? synced.promise : abortable(synced.promise, signal)),
+      get(ref) {
+        const held = holdings.find(ref);
+        return held === undefined ? undefined : toLive(held);
+      },
+      *list(namespace) {
+        for (const held of holdings.list(namespace)) yield toLive(held);
+      },
+      *by(index, value) {
+        for (const held of holdings.by(index, value)) yield toLive(held);
+      },
+      absorb: (object) => absorb(object, view),
+      absorbGone: (object) => absorbGone(object, view),
+      listen(listener) {
+        // An identity of its own, so that one function may listen through two views.
+        const own = (event: StoreEvent<T>): void => listener(event);
+        listeners.set(own, view);
+        return () => listeners.delete(own);
+      },
+    };
+    return view;
+  }
+
+  return {
+    get synced() {
+      return replaced.size >= feeds;
+    },
+    get size() {
+      return holdings.size;
+    },
+    replace,
+    change: (type, object) => (type === 'DELETED' ? sightGone(object) : sight(object, false, false)),
+    trim: holdings.trim,
+    view: createView,
+  };
+}
+
+const versionOf = (held: Held): string => held.object.metadata.resourceVersion ?? '';
+
+/** The promise, or the signal's reason if that comes first; leaves no listener behind. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

@@ -1,0 +1,67 @@
+/** Timers on the one clock of the project, and a clock that tests move by hand. */
+import type { Clock } from '@keelson/kube';
+
+export type { Clock } from '@keelson/kube';
+
+/** The longest delay that a timer of the platform takes; longer ones would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Calls `action` once after `ms`; the returned function cancels it. */
+export function after(clock: Clock, ms: number, action: () => void): () => void {
+  const cancelled = new AbortController();
+  clock.sleep(Math.min(Math.max(0, ms), LONGEST_TIMER_MS), cancelled.signal).then(action, () => {
+    if (!cancelled.signal.aborted) throw new Error('a clock may reject a sleep only when its signal is aborted');
+  });
+  return () => cancelled.abort();
+}
+
+/** A clock that moves only when told to. */
+export interface SimulatedClock extends Clock {
+  /** Moves time on, firing what falls due in order, and lets promises settle in between. */
+  advance(ms: number): Promise<void>;
+}
+
+/** A clock for tests; `random` answers the same each time. */
+export function createSimulatedClock(start = Date.parse('2026-01-01T00:00:00Z'), random = 0.5): SimulatedClock {
+  let elapsed = 0;
+  const timers = new Set<{ at: number; fire: () => void }>();
+
+  return {
+    now: () => start + elapsed,
+    monotonic: () => elapsed,
+    random: () => random,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted === true) return reject(signal.reason);
+        const abort = (): void => {
+          timers.delete(timer);
+          reject(signal?.reason);
+        };
+        const fire = (): void => {
+          signal?.removeEventListener('abort', abort);
+          resolve();
+        };
+        const timer = { at: elapsed + Math.max(0, ms), fire };
+        timers.add(timer);
+        signal?.addEventListener('abort', abort, { once: true });
+      }),
+    async advance(ms) {
+      const target = elapsed + ms;
+      await settle();
+      for (;;) {
+        const next = [...timers].filter((timer) => timer.at <= target).sort((a, b) => a.at - b.at)[0];
+        if (next === undefined) break;
+        timers.delete(next);
+        elapsed = next.at;
+        next.fire();
+        await settle();
+      }
+      elapsed = target;
+    },
+  };
+}
+
+/** Gives every promise that is already on its way the time to settle. */
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
