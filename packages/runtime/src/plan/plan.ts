@@ -2,9 +2,20 @@
  * The plan: what must change so that the cluster is as decided. Pure, and the only place that compares.
  *
  * Invariants: planning what was just applied gives no step; the order of the inputs does not matter; nothing is ever deleted
- * that does not carry our marks and the owner's uid; an object of somebody else is refused, not taken.
+ * that does not carry our marks and the owner's uid; an object of somebody else is refused, not taken; an object that is being
+ * deleted is left alone until it is gone.
+ *
+ * Called by the reconciler with what the caches hold, and by `keelson plan` with what it read.
  */
-import type { Kind, KubeObject } from '@keelson/schema';
+import type { Kind, KubeObject, Ref } from '@keelson/schema';
+import type { Live } from '../cache/store.ts';
+import { isMarked, type Owner } from '../marks.ts';
+import { becauseOf, redactChanges, replacesPods } from './because.ts';
+import { differences } from './compare.ts';
+import { compareApplyOrder } from './order.ts';
+import { ownershipOf } from './ownership.ts';
+import type { Settled } from './settled.ts';
+import { objectKey, type Wanted } from './wanted.ts';
 
 /** One field that differs. */
 export interface Change {
@@ -14,10 +25,36 @@ export interface Change {
   readonly to: unknown;
 }
 
-export type Step =
-  | { readonly action: 'create'; readonly kind: Kind; readonly object: KubeObject; readonly because: string }
-  | { readonly action: 'change'; readonly kind: Kind; readonly object: KubeObject; readonly live: KubeObject; readonly changes: readonly Change[]; readonly because: string; /** The pod template differs: pods will be replaced. */ readonly restarts: boolean }
-  | { readonly action: 'delete'; readonly kind: Kind; readonly live: KubeObject; readonly because: string };
+/** To be made. Whether it is really not there is asked again right before: the cache holds only what is marked. */
+export interface CreateStep {
+  readonly action: 'create';
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly because: string;
+  /** Named for adoption: if it exists and nobody controls it, it is taken over. */
+  readonly adopt: boolean;
+}
+
+export interface ChangeStep {
+  readonly action: 'change';
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly live: KubeObject;
+  /** Values of Secrets are redacted. */
+  readonly changes: readonly Change[];
+  readonly because: string;
+  /** The pod template differs: pods will be replaced. */
+  readonly restarts: boolean;
+}
+
+export interface DeleteStep {
+  readonly action: 'delete';
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  readonly because: string;
+}
+
+export type Step = CreateStep | ChangeStep | DeleteStep;
 
 /** A wanted object that belongs to somebody else. */
 export interface Refusal {
@@ -26,8 +63,113 @@ export interface Refusal {
   readonly because: string;
 }
 
+/** A child that is being deleted and still there. */
+export interface Leaving {
+  readonly kind: Kind;
+  readonly live: KubeObject;
+  /** It will be made anew once it is gone. */
+  readonly wanted: boolean;
+}
+
 export interface Plan {
   /** In the order in which they are carried out. */
   readonly steps: readonly Step[];
   readonly refusals: readonly Refusal[];
+  readonly leaving: readonly Leaving[];
+}
+
+/** A live object and its kind. */
+export interface Child {
+  readonly kind: Kind;
+  readonly live: Live;
+}
+
+export interface PlanInput {
+  readonly owner: Owner;
+  /** From `toWanted`. */
+  readonly wanted: readonly Wanted[];
+  /** What carries the owner's uid now. */
+  readonly owned: readonly Child[];
+  /** The live object in the place of a wanted one, whoever it belongs to, as far as it is known. */
+  readonly find: (kind: Kind, ref: Ref) => Live | undefined;
+  readonly adopt?: readonly (Ref & { readonly kind: Kind })[];
+  /** Who wants the same object and was first, as the end of a sentence. */
+  readonly claimedBy?: (key: string) => string | undefined;
+  /** True when this object has been there before, as far as this process knows. */
+  readonly wasThere?: (key: string) => boolean;
+  readonly settled?: Settled;
+}
+
+/** Plans one instance. */
+export function planInstance(input: PlanInput): Plan {
+  const { owner } = input;
+  const steps: Step[] = [];
+  const refusals: Refusal[] = [];
+  const leaving: Leaving[] = [];
+  const adopted = new Set(input.adopt?.map((ref) => objectKey(ref.kind, { namespace: owner.namespace, ...ref })));
+  const keep = new Set<string>();
+
+  const inApplyOrder = [...input.wanted].sort((a, b) =>
+    compareApplyOrder(placeOf(a.kind, a.object), placeOf(b.kind, b.object)),
+  );
+  for (const wanted of inApplyOrder) {
+    const { kind, object } = wanted;
+    const key = objectKey(kind, object.metadata);
+    keep.add(key);
+    const holder = input.claimedBy?.(key);
+    if (holder !== undefined) {
+      refusals.push({ kind, object, because: holder });
+      continue;
+    }
+    const live = input.find(kind, object.metadata);
+    const adopt = adopted.has(key);
+    if (live === undefined) {
+      const because = input.wasThere?.(key) === true ? 'deleted by somebody else' : 'missing';
+      steps.push({ action: 'create', kind, object, because, adopt });
+      continue;
+    }
+    const ownership = ownershipOf(kind, live.object, owner, adopt);
+    if (ownership.whose === 'foreign') refusals.push({ kind, object, because: ownership.because });
+    else if (live.object.metadata.deletionTimestamp !== undefined)
+      leaving.push({ kind, live: live.object, wanted: true });
+    else {
+      const step = toChange(wanted, live, owner, input.settled);
+      if (step !== undefined) steps.push(step);
+    }
+  }
+
+  const unwanted = input.owned
+    .filter(({ kind, live }) => !keep.has(objectKey(kind, live.object.metadata)) && isMarked(live.object, owner))
+    .sort((a, b) => compareApplyOrder(placeOf(b.kind, b.live.object), placeOf(a.kind, a.live.object)));
+  for (const { kind, live } of unwanted) {
+    if (live.object.metadata.deletionTimestamp !== undefined) leaving.push({ kind, live: live.object, wanted: false });
+    else steps.push({ action: 'delete', kind, live: live.object, because: 'no longer wanted' });
+  }
+  return { steps, refusals, leaving };
+}
+
+/** The step that makes a live object as it is wanted; undefined when it is already. */
+export function toChange(
+  wanted: Pick<Wanted, 'kind' | 'object'>,
+  live: Live,
+  owner: Owner,
+  settled?: Settled,
+): ChangeStep | undefined {
+  const { kind, object } = wanted;
+  const changes = differences(object, live, owner.fieldManager);
+  if (changes.length === 0 || settled?.covers(live.object, object, changes) === true) return undefined;
+  const shown = redactChanges(kind, changes);
+  return {
+    action: 'change',
+    kind,
+    object,
+    live: live.object,
+    changes: shown,
+    because: becauseOf(shown),
+    restarts: replacesPods(kind, live.object, changes),
+  };
+}
+
+function placeOf(kind: Kind, object: KubeObject) {
+  return { kind, name: object.metadata.name, namespace: object.metadata.namespace };
 }

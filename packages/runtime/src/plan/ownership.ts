@@ -1,0 +1,55 @@
+/**
+ * Whose is it? Decides from the marks on a live object whether we may touch it. The only place that answers this question,
+ * for the plan (from the cache), for the executor (from a fresh read) and for `keelson plan`.
+ */
+import type { Kind, KubeObject } from '@keelson/schema';
+import { marks, type Owner, ownerText } from '../marks.ts';
+import { objectText } from './wanted.ts';
+
+export type Ownership =
+  | { readonly whose: 'ours' }
+  /** It belongs to nobody in particular, or to somebody who has to give way because it was named for adoption. */
+  | { readonly whose: 'adopted'; readonly from: string }
+  | { readonly whose: 'foreign'; readonly because: string };
+
+/** Whether this owner may write to this live object. */
+export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: boolean): Ownership {
+  const labels = live.metadata.labels ?? {};
+  const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (controller?.uid === owner.uid) return { whose: 'ours' };
+  const marked = labels[marks.managedBy] === owner.fieldManager;
+  if (marked && labels[marks.ownerUid] === owner.uid && controller === undefined) return { whose: 'ours' };
+  // Left by a former incarnation of this very instance (deleted and made anew, or restored from a backup): a name is
+  // held by one instance at a time, so nobody else can lay claim to it.
+  const former = marked && live.metadata.annotations?.[marks.owner] === ownerText(owner);
+  if (former && (controller === undefined || controller.uid === labels[marks.ownerUid])) return { whose: 'ours' };
+
+  const holder = holderOf(live);
+  if (!adopt) {
+    return {
+      whose: 'foreign',
+      because:
+        `${objectText(kind, live)} exists and ${holder}: give the child another name, delete the object, ` +
+        'or name it for adoption',
+    };
+  }
+  if (controller !== undefined) {
+    return {
+      whose: 'foreign',
+      because: `${objectText(kind, live)} cannot be adopted because it ${holder}: an object has one controller only`,
+    };
+  }
+  return { whose: 'adopted', from: holder };
+}
+
+/** `is controlled by ReplicaSet web-1`, as the end of a sentence about a live object. */
+export function holderOf(live: KubeObject): string {
+  const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  const owner = live.metadata.annotations?.[marks.owner];
+  const manager = live.metadata.labels?.[marks.managedBy];
+  if (owner !== undefined && manager !== undefined) return `belongs to ${owner} (${manager})`;
+  if (controller !== undefined) return `is controlled by ${controller.kind} ${controller.name}`;
+  if (manager !== undefined) return `is managed by ${manager}`;
+  const writers = new Set(live.metadata.managedFields?.flatMap((entry) => entry.manager ?? []));
+  return writers.size === 0 ? 'is not ours' : `was written by ${[...writers].join(', ')}`;
+}
