@@ -104,21 +104,21 @@ export class ApiClient implements KubeClient {
   }
 
   async listAll<T extends KubeObject>(kind: Kind<T>, options: ListOptions = {}): Promise<Page<T>> {
-    const restarts = 3;
-    for (let restart = 0; ; restart += 1) {
-      try {
-        return await this.#listPages(kind, options);
-      } catch (error) {
-        if (restart >= restarts || !isFault(error, 'Expired', 'Gone')) throw error;
-      }
+    try {
+      return await this.#listPages(kind, { limit: defaultPageSize, ...options });
+    } catch (error) {
+      if (!isFault(error, 'Expired', 'Gone')) throw error;
+      // The snapshot was compacted between two pages. In one piece it cannot expire.
+      const { limit: _, continue: __, ...whole } = options;
+      return this.#listPages(kind, whole);
     }
   }
 
   async #listPages<T extends KubeObject>(kind: Kind<T>, options: ListOptions): Promise<Page<T>> {
-    const first = await this.list(kind, { limit: defaultPageSize, ...options });
+    const first = await this.list(kind, options);
     const { items } = first;
     for (let next = first.continue; next !== undefined; ) {
-      const page = await this.list(kind, { limit: defaultPageSize, ...options, continue: next });
+      const page = await this.list(kind, { ...options, continue: next });
       for (const item of page.items) items.push(item);
       next = page.continue;
     }
@@ -144,7 +144,8 @@ export class ApiClient implements KubeClient {
       repeatable: true,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     };
-    return watchEvents(this.#transport, request, kind, options.idleTimeoutMs ?? defaultIdleTimeoutMs);
+    const { idleTimeoutMs = defaultIdleTimeoutMs, onOpen } = options;
+    return watchEvents(this.#transport, request, kind, idleTimeoutMs, onOpen);
   }
 
   async create<T extends KubeObject>(kind: Kind<T>, object: T, options: WriteOptions = {}): Promise<T> {

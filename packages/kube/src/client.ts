@@ -50,7 +50,8 @@ export type WatchEvent<T> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: T }
   | {
       type: 'BOOKMARK';
-      resourceVersion: string /** Marks the end of the initial events of a streaming list. */;
+      resourceVersion: string;
+      /** Marks the end of the initial events of a streaming list. */
       initialEventsEnd: boolean;
     };
 
@@ -64,6 +65,8 @@ export interface WatchOptions extends Selection {
   timeoutSeconds?: number;
   /** No byte for this long means a dead connection: the stream throws a `StreamStalled` fault. */
   idleTimeoutMs?: number;
+  /** Called when the server has accepted the watch, which may be long before its first event. */
+  onOpen?: () => void;
 }
 
 export interface WriteOptions extends CallOptions {

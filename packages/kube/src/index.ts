@@ -20,6 +20,6 @@ export { Secret } from './config/secret.ts';
 export { type ClientOptions, createClient } from './create-client.ts';
 export type { ServedKind } from './discovery/served-kind.ts';
 export { Fault, type FaultCode, type FaultDetails, faults, isFault, type Retry } from './fault.ts';
-export type { Reflect, ReflectorOptions, ReflectorState } from './reflector.ts';
+export { type Reflect, type ReflectorOptions, type ReflectorState, reflect } from './reflector.ts';
 export type { FlowControlOptions } from './transport/flow-control.ts';
 export type { ClientObserver, RequestReport, RetryReport, ThrottleReport } from './transport/observer.ts';

@@ -19,8 +19,10 @@ export async function* watchEvents<T extends KubeObject>(
   request: ApiRequest,
   kind: Kind<T>,
   idleTimeoutMs: number,
+  onOpen?: () => void,
 ): AsyncGenerator<WatchEvent<T>, void, void> {
   const exchange = await transport.stream(request);
+  onOpen?.();
   const stopIdling = stallAfter(exchange, idleTimeoutMs, request);
   const lines = new LineSplitter();
   try {

@@ -3,11 +3,11 @@
  * the server refuses it; calls that arrive while it runs share that one run.
  */
 import { spawn } from 'node:child_process';
+import { orAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { ExecConfig } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
 import { Fault } from '../fault.ts';
-import { orAborted } from '../or-aborted.ts';
 import type { Credential, Identity } from './credential.ts';
 
 /** Runs a plugin and gives what it printed; replaced only in tests of expiry. */

@@ -7,10 +7,10 @@
  * `client.kinds` only: calls with a Kind need no discovery.
  */
 import type { Kind } from '@keelson/schema';
+import { orAborted } from '../abort.ts';
 import type { CallOptions } from '../client.ts';
 import type { Clock } from '../clock.ts';
 import { Fault, isFault } from '../fault.ts';
-import { orAborted } from '../or-aborted.ts';
 import type { Answer, Transport } from '../transport/transport.ts';
 import { aggregatedAccept, type GroupDiscoveryList, kindsOfAggregated } from './aggregated.ts';
 import { type GroupList, groupVersionsOf, kindsOfResourceList, type ResourceList, type VersionList } from './legacy.ts';

@@ -1,7 +1,6 @@
-/**
- * A caller's signal and a time limit as one signal. Written by hand because `AbortSignal.any` keeps what it derives alive
- * as long as the parent, and the parent here often lives as long as the process.
- */
+import { childSignal } from '../abort.ts';
+
+/** A caller's signal and a time limit as one signal. */
 export interface Deadline {
   readonly signal: AbortSignal;
   readonly expired: boolean;
@@ -12,25 +11,22 @@ export interface Deadline {
 }
 
 export function startDeadline(parent: AbortSignal | undefined, ms: number): Deadline {
-  const controller = new AbortController();
-  const endsAt = Date.now() + ms;
+  const child = childSignal(parent);
+  const endsAt = performance.now() + ms;
   let expired = false;
   const timer = setTimeout(() => {
     expired = true;
-    controller.abort(new Error(`deadline of ${ms} ms`));
+    child.abort(new Error(`deadline of ${ms} ms`));
   }, ms);
-  const aborted = () => controller.abort(parent?.reason);
-  if (parent?.aborted === true) aborted();
-  else parent?.addEventListener('abort', aborted, { once: true });
   return {
-    signal: controller.signal,
+    signal: child.signal,
     get expired() {
       return expired;
     },
-    left: () => Math.max(0, endsAt - Date.now()),
+    left: () => Math.max(0, endsAt - performance.now()),
     end() {
       clearTimeout(timer);
-      parent?.removeEventListener('abort', aborted);
+      child.end();
     },
   };
 }
