@@ -1,0 +1,85 @@
+/**
+ * Runs an operator's admission functions on one instance: the same code behind the API server's calls and offline.
+ *
+ * Invariant: an instance that nobody has touched is never reviewed again. When neither the spec nor labels or annotations
+ * changed (a finalizer came or went, the status moved), or when only metadata changed on an instance that is being deleted,
+ * the functions are not asked: a rule that came later than the instance cannot keep it from being finalized and deleted.
+ */
+import type { Instance, KubeObject, Resource } from '@keelson/schema';
+import { freeze, isMap, isSame } from '../plan/value.ts';
+import type { Admission, Operation, Problem, Review, Verdict } from './admission.ts';
+
+/** An operator as far as admission goes. Every operator is one, whatever its resource: the functions take `never`. */
+export interface Reviewed {
+  readonly name: string;
+  readonly resource: Resource;
+  readonly admission?: Omit<Admission, 'validate' | 'mutate'> & {
+    readonly validate?: (review: never) => Verdict;
+    readonly mutate?: (review: never) => unknown;
+  };
+}
+
+export interface ReviewRequest {
+  readonly operation: Operation;
+  readonly object: KubeObject;
+  readonly old?: KubeObject;
+  readonly user: Review<Resource>['user'];
+}
+
+/** The spec as the operator's `mutate` wants it stored; the one it has when there is nothing to ask. */
+export function mutatedSpec(operator: Reviewed, request: ReviewRequest): unknown {
+  const mutate = operator.admission?.mutate;
+  if (mutate === undefined || request.operation === 'DELETE' || isUntouched(request)) return request.object.spec;
+  const spec: unknown = mutate(toReview(request) as never);
+  if (!isMap(spec) || isPromise(spec)) throw new TypeError(`it returned ${nameOf(spec)} instead of a spec`);
+  return JSON.parse(JSON.stringify(spec));
+}
+
+/** What the operator's `validate` says; nothing when there is nothing to ask. */
+export function verdictOn(operator: Reviewed, request: ReviewRequest): Required<Verdict> {
+  const validate = operator.admission?.validate;
+  if (validate === undefined || isUntouched(request)) return { problems: [], warnings: [] };
+  const verdict: unknown = validate(toReview(request) as never);
+  if (!isMap(verdict) || isPromise(verdict)) throw new TypeError(`it returned ${nameOf(verdict)} instead of a verdict`);
+  const { problems = [], warnings = [] } = verdict as Verdict;
+  return { problems, warnings };
+}
+
+/** `spec.replicas: must be at least 1` */
+export function toText({ path, message }: Problem): string {
+  return path === '' ? message : `${path}: ${message}`;
+}
+
+/** True when nothing changed that its author writes. */
+function isUntouched({ operation, object, old }: ReviewRequest): boolean {
+  if (operation !== 'UPDATE' || old === undefined || !isSame(object.spec, old.spec)) return false;
+  if (object.metadata.deletionTimestamp !== undefined) return true;
+  return (
+    isSame(object.metadata.labels, old.metadata.labels) && isSame(object.metadata.annotations, old.metadata.annotations)
+  );
+}
+
+function toReview(request: ReviewRequest): Review<Resource> {
+  const { operation, object, old, user } = request;
+  return freeze({
+    operation,
+    object: object as Instance<Resource>,
+    ...(old === undefined ? {} : { old: old as Instance<Resource> }),
+    user,
+  });
+}
+
+function isPromise(value: unknown): boolean {
+  return value instanceof Promise;
+}
+
+function nameOf(value: unknown): string {
+  if (isPromise(value)) return 'a promise (admission functions are synchronous)';
+  return Array.isArray(value)
+    ? 'a list'
+    : value === null
+      ? 'null'
+      : typeof value === 'object'
+        ? 'an object'
+        : typeof value;
+}
