@@ -6,6 +6,7 @@
  * with an equal one, and one record of three fields stands for each object.
  */
 import type { Kind, KubeObject, ManagedFields, Ref } from '@keelson/schema';
+import { ownFields } from '../plan/fields.ts';
 import { createObjectIndex, type IndexFunction, type ObjectIndex } from './object-index.ts';
 import { lastWriteOf } from './own-writes.ts';
 import { createTrim, type Hold } from './projection.ts';
@@ -24,7 +25,7 @@ export interface Held {
 export interface HoldingsOptions {
   readonly hold?: Hold;
   /** The field managers of the operators that use this store. */
-  readonly managers?: readonly string[];
+  readonly managers?: ReadonlySet<string>;
   readonly indexes?: Readonly<Record<string, IndexFunction>>;
 }
 
@@ -41,7 +42,7 @@ export interface Holdings {
 }
 
 export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
-  const managers = new Set(options.managers ?? []);
+  const managers = options.managers ?? new Set<string>();
   const trim = createTrim(options.hold ?? 'full', managers, createInterner());
   const pool = createSharedPool<OwnedFields>();
   const namespaces = new Map<string, Map<string, Held>>();
@@ -55,7 +56,7 @@ export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
     const object = trim(raw);
     const { managedFields, ...metadata } = object.metadata;
     if (managedFields === undefined) return { object, fields: undefined, writtenAt: 0 };
-    const fields = ownedFields(managedFields);
+    const fields = ownedFields(managers, object);
     object.metadata = metadata;
     return {
       object,
@@ -110,12 +111,14 @@ export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
   };
 }
 
-function ownedFields(entries: readonly ManagedFields[]): OwnedFields | undefined {
+/** What each of these managers has applied to the object. */
+function ownedFields(managers: ReadonlySet<string>, object: KubeObject): OwnedFields | undefined {
   let owned: Record<string, NonNullable<ManagedFields['fieldsV1']>> | undefined;
-  for (const { manager, operation, fieldsV1 } of entries) {
-    if (manager === undefined || operation !== 'Apply' || fieldsV1 === undefined) continue;
+  for (const manager of managers) {
+    const fields = ownFields(object, manager);
+    if (fields === undefined) continue;
     owned ??= {};
-    owned[manager] = fieldsV1;
+    owned[manager] = fields;
   }
   return owned;
 }

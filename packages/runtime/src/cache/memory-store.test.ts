@@ -47,7 +47,7 @@ function open(options: { managers?: string[]; feeds?: number } = {}): {
 } {
   const store = createStore(ConfigMap, {
     clock: createSimulatedClock(),
-    managers: options.managers ?? ['us'],
+    managers: new Set(options.managers ?? ['us']),
     feeds: options.feeds ?? 1,
     indexes: { [OWNER_UID]: ownerUidIndex },
   }) as MemoryStore;

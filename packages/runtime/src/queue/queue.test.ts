@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSimulatedClock } from '../clock.ts';
-import { backoffDelayMs, FAST } from './backoff.ts';
+import { FAST } from './backoff.ts';
 import { createQueue, type Priority, priorities, type Queue } from './queue.ts';
 
 const takeAll = (queue: Queue): string[] => {
@@ -105,7 +105,6 @@ describe('a queue', () => {
     expect(Math.round(queue.retry('b', FAST))).toBe(100);
     queue.forget('a');
     expect(Math.round(queue.retry('a', FAST))).toBe(100);
-    expect(backoffDelayMs(FAST, 0, 0)).toBe(50);
   });
 
   it('refuses to finish what was not taken', () => {

@@ -9,9 +9,10 @@
  *
  * It is fed by controller/ and emptied by workers.ts. Nothing here is asynchronous but the one timer for the next delay.
  */
+import { backoffDelay } from '@keelson/kube';
 import { after, type Clock } from '../clock.ts';
 import type { Key } from '../key.ts';
-import { type Backoff, backoffDelayMs } from './backoff.ts';
+import type { Backoff } from './backoff.ts';
 import { createHeap } from './heap.ts';
 import { createLine, type Line } from './line.ts';
 
@@ -189,7 +190,7 @@ export function createQueue({ clock, observer }: QueueOptions): Queue {
     addAfter: (key, ms, priority = 'retry') => schedule(key, clock.monotonic() + ms, priority),
     retry(key, backoff) {
       const entry = entryOf(key);
-      const ms = backoffDelayMs(backoff, entry.failures, clock.random());
+      const ms = backoffDelay(entry.failures, backoff, clock.random());
       entry.failures += 1;
       observer?.retried();
       schedule(key, clock.monotonic() + ms, 'retry');
