@@ -1,0 +1,195 @@
+/**
+ * The cache of a process: the stores that its operators read, each fed by reflectors. Operators that ask for the same kind, scope
+ * and projection share one store; it ends with its last user.
+ *
+ * Invariant: everything that is opened before `start` starts at the same moment, and nothing waits for anything else: a kind that
+ * is not installed, or that we may not read, holds up nobody but those who need it. `reports` says how each store does.
+ * Made by manager/; opened by controller/.
+ */
+import type { KubeClient, Reflect as ReflectKind } from '@keelson/kube';
+import { apiVersionOf, type Kind, type KubeObject } from '@keelson/schema';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logging/logger.ts';
+import { createFeed, type Feed, type FeedReport } from './feed.ts';
+import { createStore, type MemoryStore } from './memory-store.ts';
+import type { IndexFunction } from './object-index.ts';
+import type { Hold } from './projection.ts';
+import type { Store } from './store.ts';
+
+export interface Scope {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+export interface StoreRequest<T extends KubeObject = KubeObject> {
+  readonly kind: Kind<T>;
+  readonly scope?: Scope;
+  /** Default `full`. */
+  readonly hold?: Hold;
+  /** The field manager of whoever asks: its fields are kept apart for it. */
+  readonly manager?: string;
+  readonly indexes?: Readonly<Record<string, IndexFunction>>;
+}
+
+export interface StoreReport {
+  readonly kind: Kind;
+  readonly scope: Scope;
+  readonly hold: string;
+  readonly objects: number;
+  readonly synced: boolean;
+  /** How long after our last write the watch showed it. */
+  readonly echoMs?: number;
+  readonly feeds: readonly FeedReport[];
+}
+
+export interface OpenStore<T extends KubeObject = KubeObject> {
+  readonly store: Store<T>;
+  report(): StoreReport;
+  /** The store ends when all who opened it have closed it. */
+  close(): void;
+}
+
+export interface Cache {
+  open<T extends KubeObject>(request: StoreRequest<T>): OpenStore<T>;
+  /** Starts to follow everything that is open or will be opened, until the signal is aborted. */
+  start(signal: AbortSignal): void;
+  reports(): readonly StoreReport[];
+}
+
+export interface CacheOptions {
+  readonly client: KubeClient;
+  readonly reflect: ReflectKind;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Look only at these namespaces; without it at all. Does not bear on cluster-scoped kinds. */
+  readonly namespaces?: readonly string[];
+  /** When a watch without a sign of life is stale. Bookmarks come about once a minute. Default 3 minutes. */
+  readonly silentMs?: number;
+  /** When a watch that is not connected is stale. Default 20 seconds. */
+  readonly disconnectedMs?: number;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly store: MemoryStore;
+  readonly feeds: readonly Feed[];
+  readonly managers: Set<string>;
+  readonly stop: AbortController;
+  readonly report: () => StoreReport;
+  started: boolean;
+  users: number;
+}
+
+export function createCache(options: CacheOptions): Cache {
+  const { clock, logger, client, reflect, silentMs = 180_000, disconnectedMs = 20_000 } = options;
+  const entries = new Map<string, Entry>();
+  let running: AbortSignal | undefined;
+
+  function create(id: string, request: StoreRequest): Entry {
+    const { kind, hold = 'full', indexes = {} } = request;
+    const managers = new Set<string>();
+    const scopes = toScopes(kind, request.scope ?? {}, options.namespaces);
+    let echoMs: number | undefined;
+    const store = createStore(kind, {
+      clock,
+      hold,
+      managers,
+      indexes,
+      feeds: scopes.length,
+      onEcho: (delayMs) => {
+        echoMs = delayMs;
+      },
+    });
+    const feeds = scopes.map((selection) =>
+      createFeed({
+        client,
+        reflect,
+        clock,
+        logger,
+        kind,
+        selection,
+        metadataOnly: hold === 'metadata',
+        store,
+        silentMs,
+        disconnectedMs,
+      }),
+    );
+    const report = (): StoreReport => ({
+      kind,
+      scope: request.scope ?? {},
+      hold: nameOf(hold),
+      objects: store.size,
+      synced: store.synced,
+      ...(echoMs === undefined ? {} : { echoMs }),
+      feeds: feeds.map((feed) => feed.report()),
+    });
+    return { id, store, feeds, managers, stop: new AbortController(), report, started: false, users: 0 };
+  }
+
+  function begin(entry: Entry): void {
+    if (running === undefined || entry.started) return;
+    entry.started = true;
+    const signal = AbortSignal.any([running, entry.stop.signal]);
+    for (const feed of entry.feeds) void feed.run(signal);
+  }
+
+  return {
+    open<T extends KubeObject>(request: StoreRequest<T>): OpenStore<T> {
+      const id = toId(request as StoreRequest);
+      const known = entries.get(id);
+      // The fields of a manager are known only from what was read after it was named.
+      const isUsable =
+        known !== undefined && (!known.started || request.manager === undefined || known.managers.has(request.manager));
+      const entry = isUsable
+        ? known
+        : create(known === undefined ? id : `${id} ${request.manager}`, request as StoreRequest);
+      entries.set(entry.id, entry);
+      if (request.manager !== undefined) entry.managers.add(request.manager);
+      entry.users += 1;
+      begin(entry);
+      let isOpen = true;
+      return {
+        store: entry.store.view(request.manager) as unknown as Store<T>,
+        report: entry.report,
+        close() {
+          if (!isOpen) return;
+          isOpen = false;
+          entry.users -= 1;
+          if (entry.users > 0) return;
+          entry.stop.abort(new Error('nobody uses this store any more'));
+          entries.delete(entry.id);
+        },
+      };
+    },
+    start(signal) {
+      running = signal;
+      for (const entry of entries.values()) begin(entry);
+    },
+    reports: () => [...entries.values()].map((entry) => entry.report()),
+  };
+}
+
+function toScopes(kind: Kind, scope: Scope, namespaces: readonly string[] | undefined): readonly Scope[] {
+  const { namespace, ...rest } = scope;
+  if (kind.scope === 'Cluster') return [rest];
+  if (namespace !== undefined || namespaces === undefined || namespaces.length === 0) return [scope];
+  return namespaces.map((one) => ({ ...rest, namespace: one }));
+}
+
+function toId({ kind, scope = {}, hold = 'full', indexes = {} }: StoreRequest): string {
+  const { namespace, labelSelector, fieldSelector } = scope;
+  return JSON.stringify([
+    apiVersionOf(kind),
+    kind.plural,
+    namespace,
+    labelSelector,
+    fieldSelector,
+    nameOf(hold),
+    Object.keys(indexes).sort(),
+  ]);
+}
+
+function nameOf(hold: Hold): string {
+  return typeof hold === 'string' ? hold : hold.name;
+}
