@@ -1,5 +1,44 @@
+export type { Static, TSchema } from 'typebox';
+export { Type } from 'typebox';
+export type { ConvertResult } from './convert.ts';
+export { convertInstance } from './convert.ts';
+export { needsConversion, toCrd } from './crd.ts';
+export type { MultiVersionDefinition, ResourceHead, SingleVersionDefinition } from './define-resource.ts';
+export { defineResource, defineVersion } from './define-resource.ts';
 export type { Duration } from './duration.ts';
 export { toMilliseconds } from './duration.ts';
+export type { ExactlyOne, FieldOptions, ListFieldOptions, NumberFieldOptions } from './fields.ts';
+export {
+  affinity,
+  annotations,
+  atomic,
+  atomicList,
+  dnsLabel,
+  duration,
+  embeddedObject,
+  envVars,
+  exactlyOneOf,
+  freeForm,
+  immutable,
+  int32,
+  int64,
+  intOrString,
+  keyRef,
+  labelSelector,
+  labels,
+  listMap,
+  localRef,
+  nullable,
+  objectName,
+  port,
+  quantity,
+  resourceRequirements,
+  setOf,
+  timestamp,
+  tolerations,
+  url,
+  withRules,
+} from './fields.ts';
 export type { InstanceOf, Kind } from './kind.ts';
 export { apiVersionOf, defineKind, manifest, resourceNameOf } from './kind.ts';
 export {
@@ -42,12 +81,27 @@ export {
   ValidatingWebhookConfiguration,
 } from './kinds.ts';
 export type { Condition, KubeObject, ManagedFields, ObjectMeta, OwnerReference, Ref } from './object.ts';
+export type { ParseResult } from './parse.ts';
+export { formatProblems, parseInstance } from './parse.ts';
+export type { Grant, MergedRule, Verb } from './rbac/grant.ts';
+export { mergeGrants } from './rbac/grant.ts';
+export type { Rbac, RbacOptions } from './rbac/rbac.ts';
+export { toRbac, whyAnnotation } from './rbac/rbac.ts';
+export { toRbacReference } from './rbac/reference.ts';
 export type {
   BaseStatus,
   Column,
+  Conversion,
+  Converted,
+  Convertible,
   CustomObject,
   Instance,
   Resource,
   ResourceVersion,
-  Rule,
+  Scale,
+  VersionDefinition,
 } from './resource.ts';
+export { storageVersionOf } from './resource.ts';
+export type { Rule, StructuralSchema } from './structural/schema.ts';
+export type { Problem } from './validate/report.ts';
+export { ageColumn, conditionColumn } from './version.ts';

@@ -1,0 +1,54 @@
+/** Offline validation of whole objects: what the API server would make of them, without a cluster. */
+import { apiVersionsOf, convertInstance, findVersion } from './convert.ts';
+import { apiVersionOf } from './kind.ts';
+import { type Instance, type Resource, type ResourceVersion, storageVersionOf } from './resource.ts';
+import { checkMetadataKeys } from './validate/metadata.ts';
+import { isPlainObject } from './validate/plain.ts';
+import { createReport, type Problem, show } from './validate/report.ts';
+
+export type ParseResult<R extends Resource> =
+  | { readonly ok: true; readonly instance: Instance<R> }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/**
+ * Validates and defaults an object as the API server would, in the stored version, and gives it deeply frozen. An object in
+ * another version of the resource is converted. Pure, and no input makes it throw but a conversion function that throws.
+ * CEL rules are the server's alone.
+ */
+export function parseInstance<R extends Resource>(resource: R, object: unknown): ParseResult<R> {
+  const problem = identify(resource, object);
+  const version = isPlainObject(object) ? findVersion(resource, object.apiVersion) : undefined;
+  if (problem !== undefined || version === undefined)
+    return { ok: false, problems: problem === undefined ? [] : [problem] };
+  const parsed = visit(version, object);
+  const storage = storageVersionOf(resource);
+  if (!parsed.ok || version === storage) return parsed as ParseResult<R>;
+  const converted = convertInstance(resource, parsed.instance, apiVersionOf(resource));
+  return (converted.ok ? visit(storage, converted.object) : converted) as ParseResult<R>;
+}
+
+/** One line a problem, for a terminal or a condition: `spec.replicas: must be at least 1, got 0`. */
+export function formatProblems(problems: readonly Problem[]): string {
+  return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n');
+}
+
+function identify(resource: Resource, object: unknown): Problem | undefined {
+  if (!isPlainObject(object)) return { path: '', message: `must be an object, got ${show(object)}` };
+  if (object.kind !== resource.kind)
+    return { path: 'kind', message: `must be ${resource.kind}, got ${show(object.kind)}` };
+  if (findVersion(resource, object.apiVersion) !== undefined) return undefined;
+  const names = apiVersionsOf(resource);
+  return {
+    path: 'apiVersion',
+    message: `must be ${resource.versions.length === 1 ? names : `one of ${names}`}; got ${show(object.apiVersion)}`,
+  };
+}
+
+function visit(version: ResourceVersion, object: unknown): ParseResult<Resource> {
+  const report = createReport();
+  const instance = version.visit(object, report);
+  if (isPlainObject(instance)) checkMetadataKeys(instance.metadata, report);
+  return report.problems.length === 0
+    ? { ok: true, instance: instance as Instance<Resource> }
+    : { ok: false, problems: report.problems };
+}
