@@ -1,35 +1,36 @@
-import type { KubeObject, Resource } from '@keelson/schema';
+import { defineResource, type Instance, type KubeObject, Type } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
+import type { Admission } from './admission.ts';
 import { answerAdmission } from './admission-review.ts';
 import type { Reviewed } from './review.ts';
 import { reviewInstance } from './review-instance.ts';
 
-type Shop = {
-  apiVersion: string;
-  kind: string;
-  metadata: KubeObject['metadata'];
-  spec: { replicas: number; image?: string };
-};
+const Shop = defineResource({
+  group: 'example.io',
+  version: 'v1',
+  kind: 'Shop',
+  scope: 'Namespaced',
+  description: 'A shop',
+  spec: Type.Object({ replicas: Type.Integer({ default: 1 }), image: Type.Optional(Type.String()) }),
+});
+type Shop = Instance<typeof Shop>;
 
-const operator = {
-  name: 'shop',
-  resource: { group: 'example.io', version: 'v1', kind: 'Shop', plural: 'shops' } as Resource,
-  admission: {
-    validate: ({ object, operation, user }: { object: Shop; operation: string; user: { username: string } }) => ({
-      problems: [
-        ...(object.spec.replicas > 10
-          ? [{ path: 'spec.replicas', message: `must be at most 10, is ${object.spec.replicas}` }]
-          : []),
-        ...(object.spec.image === 'bad' ? [{ path: 'spec.image', message: "must not be 'bad'" }] : []),
-        ...(operation === 'DELETE' && user.username !== 'owner'
-          ? [{ path: '', message: 'only its owner may delete it' }]
-          : []),
-      ],
-      warnings: object.spec.image?.endsWith(':latest') ? ['spec.image: :latest moves\nunder your feet'] : [],
-    }),
-    mutate: ({ object }: { object: Shop }) => ({ image: 'nginx', ...object.spec }),
-  },
-} satisfies Reviewed;
+const admission: Admission<typeof Shop> = {
+  validate: ({ object, operation, user }) => ({
+    problems: [
+      ...(object.spec.replicas > 10
+        ? [{ path: 'spec.replicas', message: `must be at most 10, is ${object.spec.replicas}` }]
+        : []),
+      ...(object.spec.image === 'bad' ? [{ path: 'spec.image', message: "must not be 'bad'" }] : []),
+      ...(operation === 'DELETE' && user.username !== 'owner'
+        ? [{ path: '', message: 'only its owner may delete it' }]
+        : []),
+    ],
+    warnings: object.spec.image?.endsWith(':latest') ? ['spec.image: :latest moves\nunder your feet'] : [],
+  }),
+  mutate: ({ object }) => ({ image: 'nginx', ...object.spec }),
+};
+const operator: Reviewed = { name: 'shop', resource: Shop, admission };
 
 const shop = (spec: Partial<Shop['spec']>, metadata: Partial<KubeObject['metadata']> = {}): KubeObject => ({
   apiVersion: 'example.io/v1',
@@ -123,7 +124,7 @@ describe('validate', () => {
     ['its labels change', shop({ replicas: 11 }, { labels: { a: '2' } }), false],
     ['its spec changes', shop({ replicas: 12 }, { labels: { a: '1' } }), false],
     ['its spec changes while it is being deleted', shop({ replicas: 12 }, { ...deleting }), false],
-  ])('judges an instance that breaks a newer rule when %s: let in %#', (_, object, allowed) => {
+  ])('judges an instance that breaks a newer rule when %s', (_, object, allowed) => {
     expect(call('validate', { operation: 'UPDATE', object, oldObject: old }).response.allowed).toBe(allowed);
   });
 
@@ -150,9 +151,13 @@ describe('mutate', () => {
     expect(call('mutate', { object: shop({ image: 'nginx' }) }).response).toEqual({ uid: 'u1', allowed: true });
   });
 
-  it('gives a spec to an instance that has none', () => {
+  it('leaves an instance that breaks the schema to the API server, which says best what is wrong', () => {
+    expect(call('mutate', { object: { ...shop({}), spec: { replicas: 'many' } } }).response).toEqual({
+      uid: 'u1',
+      allowed: true,
+    });
     const { spec: _, ...bare } = shop({});
-    expect(call('mutate', { object: bare }).patch).toEqual([{ op: 'add', path: '/spec', value: { image: 'nginx' } }]);
+    expect(call('mutate', { object: bare }).response).toEqual({ uid: 'u1', allowed: true });
   });
 
   it('leaves an instance alone of which only the status changed', () => {
@@ -263,12 +268,29 @@ describe('reviewInstance', () => {
   });
 
   it('lets an instance in when its operator has no admission', () => {
-    const { admission: _, ...bare } = operator;
-    expect(reviewInstance(bare, shop({ replicas: 11 }))).toEqual({
+    expect(reviewInstance({ name: 'shop', resource: Shop }, shop({ replicas: 11 }))).toEqual({
       object: shop({ replicas: 11 }),
       problems: [],
       warnings: [],
     });
+  });
+
+  it('says what breaks the schema, before and after mutation', () => {
+    expect(reviewInstance(operator, { ...shop({}), spec: { replicas: 'many' } }).problems).toEqual([
+      { path: 'spec.replicas', message: expect.stringContaining('whole number') },
+    ]);
+    const breaking: Reviewed = { ...operator, admission: { mutate: () => ({ replicas: 'many' }) } };
+    expect(reviewInstance(breaking, shop({})).problems).toEqual([
+      { path: 'spec.replicas', message: expect.stringContaining('whole number') },
+    ]);
+  });
+
+  it('fills in defaults, and takes an update for what it is', () => {
+    const given = { ...shop({}), spec: {} };
+    expect(reviewInstance(operator, given).object.spec).toEqual({ replicas: 1, image: 'nginx' });
+    expect(
+      reviewInstance(operator, shop({ replicas: 11 }), { old: shop({ replicas: 11 }, { finalizers: ['x'] }) }).problems,
+    ).toEqual([]);
   });
 
   it('makes a problem of a function that throws', () => {

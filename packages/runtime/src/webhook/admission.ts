@@ -26,7 +26,7 @@ export interface Verdict {
 export interface Admission<R extends Resource = Resource> {
   /** Any problem refuses the request; warnings are shown by kubectl. The schema holds already. */
   validate?(review: Review<R>): Verdict;
-  /** Returns the spec as it should be stored. Asked on CREATE and UPDATE, before the schema is checked. */
+  /** Returns the spec as it should be stored. Asked on CREATE and UPDATE of what fits the schema; what it returns is checked against it. */
   mutate?(review: Review<R>): Instance<R>['spec'];
   /**
    * What `validate` is asked about; CREATE and UPDATE unless told. With DELETE, nothing can be deleted while no replica

@@ -1,39 +1,39 @@
 /** Reviews an instance offline, as the API server would have it reviewed: for `keelson render`, `keelson plan` and tests. */
-import type { KubeObject, Resource } from '@keelson/schema';
+import { type KubeObject, parseInstance, type Resource } from '@keelson/schema';
 import type { Operation, Problem, Review } from './admission.ts';
 import { message } from './answer.ts';
 import type { Reviewed } from './review.ts';
 import { mutatedSpec, verdictOn } from './review.ts';
 
 export interface ReviewedInstance {
-  /** As it would be stored: with the spec that `mutate` returned. */
+  /** As it would be stored: in the stored version, with defaults and with the spec that `mutate` returned. As given when it breaks the schema. */
   readonly object: KubeObject;
-  /** Empty when it would be let in. */
+  /** Empty when it would be let in (by the schema and the operator: CEL rules are the server's alone). */
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
 
-/** Runs an operator's `mutate` and then `validate` on an instance. Pure; a function that throws becomes a problem. */
+/** Checks the schema, runs `mutate`, checks the schema again, and runs `validate`. Pure; a function that throws becomes a problem. */
 export function reviewInstance(
   operator: Reviewed,
   object: KubeObject,
   options: { operation?: Operation; old?: KubeObject; user?: Review<Resource>['user'] } = {},
 ): ReviewedInstance {
-  const {
-    operation = options.old === undefined ? 'CREATE' : 'UPDATE',
-    old,
-    user = { username: '', groups: [] },
-  } = options;
-  const request = { operation, ...(old === undefined ? {} : { old: structuredClone(old) }), user };
-  let task = 'mutate';
-  let mutated = structuredClone(object);
+  const { old, user = { username: '', groups: [] } } = options;
+  const operation = options.operation ?? (old === undefined ? 'CREATE' : 'UPDATE');
+  const request = { operation, user, ...(old === undefined ? {} : { old: structuredClone(old) }) };
+  let task = 'conversion';
   try {
-    const spec = mutatedSpec(operator, { ...request, object: mutated });
-    mutated = spec === undefined ? mutated : { ...structuredClone(object), spec };
+    const given = parseInstance(operator.resource, object);
+    if (!given.ok) return { object, problems: given.problems, warnings: [] };
+    task = 'mutate';
+    const spec = mutatedSpec(operator, { ...request, object: given.instance });
+    const mutated = parseInstance(operator.resource, { ...given.instance, spec });
+    if (!mutated.ok) return { object: { ...given.instance, spec }, problems: mutated.problems, warnings: [] };
     task = 'validate';
-    return { object: mutated, ...verdictOn(operator, { ...request, object: structuredClone(mutated) }) };
+    return { object: mutated.instance, ...verdictOn(operator, { ...request, object: mutated.instance }) };
   } catch (error) {
     const text = `the ${task} function of operator '${operator.name}' failed: ${message(error)}`;
-    return { object: mutated, problems: [{ path: '', message: text }], warnings: [] };
+    return { object, problems: [{ path: '', message: text }], warnings: [] };
   }
 }

@@ -5,19 +5,13 @@
  * changed (a finalizer came or went, the status moved), or when only metadata changed on an instance that is being deleted,
  * the functions are not asked: a rule that came later than the instance cannot keep it from being finalized and deleted.
  */
-import type { Instance, KubeObject, Resource } from '@keelson/schema';
+import { type Instance, type KubeObject, parseInstance, type Resource } from '@keelson/schema';
+import type { Operator } from '../operator.ts';
 import { freeze, isMap, isSame } from '../plan/value.ts';
-import type { Admission, Operation, Problem, Review, Verdict } from './admission.ts';
+import type { Operation, Problem, Review, Verdict } from './admission.ts';
 
-/** An operator as far as admission goes. Every operator is one, whatever its resource: the functions take `never`. */
-export interface Reviewed {
-  readonly name: string;
-  readonly resource: Resource;
-  readonly admission?: Omit<Admission, 'validate' | 'mutate'> & {
-    readonly validate?: (review: never) => Verdict;
-    readonly mutate?: (review: never) => unknown;
-  };
-}
+/** An operator as far as admission goes. */
+export type Reviewed = Pick<Operator, 'name' | 'resource' | 'admission'>;
 
 export interface ReviewRequest {
   readonly operation: Operation;
@@ -28,18 +22,21 @@ export interface ReviewRequest {
 
 /** The spec as the operator's `mutate` wants it stored; the one it has when there is nothing to ask. */
 export function mutatedSpec(operator: Reviewed, request: ReviewRequest): unknown {
-  const mutate = operator.admission?.mutate;
-  if (mutate === undefined || request.operation === 'DELETE' || isUntouched(request)) return request.object.spec;
-  const spec: unknown = mutate(toReview(request) as never);
+  const { admission, resource } = operator;
+  if (admission?.mutate === undefined || request.operation === 'DELETE' || isUntouched(request))
+    return request.object.spec;
+  // The API server checks the schema after mutation: it will say better than we could what is wrong with this one.
+  if (!parseInstance(resource, request.object).ok) return request.object.spec;
+  const spec: unknown = admission.mutate(toReview(request));
   if (!isMap(spec) || isPromise(spec)) throw new TypeError(`it returned ${nameOf(spec)} instead of a spec`);
   return JSON.parse(JSON.stringify(spec));
 }
 
 /** What the operator's `validate` says; nothing when there is nothing to ask. */
 export function verdictOn(operator: Reviewed, request: ReviewRequest): Required<Verdict> {
-  const validate = operator.admission?.validate;
-  if (validate === undefined || isUntouched(request)) return { problems: [], warnings: [] };
-  const verdict: unknown = validate(toReview(request) as never);
+  const { admission } = operator;
+  if (admission?.validate === undefined || isUntouched(request)) return { problems: [], warnings: [] };
+  const verdict: unknown = admission.validate(toReview(request));
   if (!isMap(verdict) || isPromise(verdict)) throw new TypeError(`it returned ${nameOf(verdict)} instead of a verdict`);
   const { problems = [], warnings = [] } = verdict as Verdict;
   return { problems, warnings };

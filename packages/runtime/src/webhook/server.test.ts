@@ -2,9 +2,9 @@ import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import { systemClock } from '@keelson/kube';
-import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { issueAuthority, issueServing } from '../certificates/issue.ts';
+import { silentLogger } from '../logging/logger.ts';
 import type { WebhookObserver } from './observer.ts';
 import { silentObserver } from './observer.ts';
 import type { Route } from './server.ts';
@@ -28,7 +28,7 @@ async function serve(
     host: '127.0.0.1',
     port: 0,
     observer: silentObserver,
-    logger: pino({ level: 'silent' }),
+    logger: silentLogger,
     clock: systemClock,
     ...options,
   });
@@ -219,7 +219,7 @@ describe('the webhook server', () => {
       host: '127.0.0.1',
       port,
       observer: silentObserver,
-      logger: pino({ level: 'silent' }),
+      logger: silentLogger,
       clock: systemClock,
     });
     await expect(second.listen()).rejects.toThrow(

@@ -10,9 +10,9 @@ import type { Server } from 'node:https';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '@keelson/kube';
+import type { Logger } from '../logging/logger.ts';
 import type { Answer } from './answer.ts';
 import { badRequest, failure, message } from './answer.ts';
-import type { Logger } from './logger.ts';
 import type { WebhookObserver } from './observer.ts';
 
 export interface Route {
