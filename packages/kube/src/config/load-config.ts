@@ -90,21 +90,17 @@ async function fromKubeconfig(
   if (contextName === undefined) {
     throw new Fault('BadConfig', `kubeconfig ${where} sets no current-context: ${chooseFrom(merged.contexts)}`);
   }
-  const context = pick(merged.contexts, contextName, `context "${contextName}"`, where);
+  const context = pick(merged.contexts, contextName, `kubeconfig ${where} has no context "${contextName}"`);
   const clusterName = context.string('cluster') ?? '';
   const userName = context.string('user');
-  const within = `the cluster "${clusterName}" of context "${contextName}"`;
-  const clusterFields = pick(merged.clusters, clusterName, within, where);
+  const lacks = (what: string) => `kubeconfig ${where}: context "${contextName}" names the ${what}, which is not there`;
+  const clusterFields = pick(merged.clusters, clusterName, lacks(`cluster "${clusterName}"`));
   const cluster = toClusterConfig(clusterName, clusterFields, env);
   const info = await toClusterInfo(clusterFields, cluster);
   const user =
     userName === undefined
       ? { authentication: { type: 'none' } as const }
-      : toUserConfig(
-          userName,
-          pick(merged.users, userName, `the user "${userName}" of context "${contextName}"`, where),
-          info,
-        );
+      : toUserConfig(userName, pick(merged.users, userName, lacks(`user "${userName}"`)), info);
   return {
     ...cluster,
     ...user,
@@ -119,9 +115,9 @@ function onlyOne(contexts: ReadonlyMap<string, Fields>): string | undefined {
   return contexts.size === 1 ? contexts.keys().next().value : undefined;
 }
 
-function pick(entries: ReadonlyMap<string, Fields>, name: string, what: string, where: string): Fields {
+function pick(entries: ReadonlyMap<string, Fields>, name: string, problem: string): Fields {
   const entry = entries.get(name);
-  if (entry === undefined) throw new Fault('BadConfig', `kubeconfig ${where} has no ${what}: ${chooseFrom(entries)}`);
+  if (entry === undefined) throw new Fault('BadConfig', `${problem}: ${chooseFrom(entries)}`);
   return entry;
 }
 

@@ -65,8 +65,9 @@ const meanings: readonly Meaning[] = [
 
 /** The fault for a connection that failed before or after a request was sent. */
 export function toConnectionFault(error: unknown, server: string, request: string, sent: boolean): Fault {
-  const code = codeOf(error);
   const text = textOf(error);
+  // OpenSSL reports an answer in clear text as a bare EPROTO on some platforms.
+  const code = /wrong version number/.test(text) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : codeOf(error);
   const details: FaultDetails = { request, ...(sent ? { maybeDone: true } : {}) };
   const proxyStatus = /Proxy response \((\d+)\)/.exec(text)?.[1];
   if (proxyStatus !== undefined) {
@@ -76,14 +77,6 @@ export function toConnectionFault(error: unknown, server: string, request: strin
       `cannot reach ${server}: the proxy answered ${proxyStatus}; ${hint}`,
       details,
       error,
-    );
-  }
-  if (/wrong version number/.test(text)) {
-    return toConnectionFault(
-      Object.assign(new Error(text), { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
-      server,
-      request,
-      sent,
     );
   }
   const meaning = meanings.find(({ codes }) => codes.test(code));

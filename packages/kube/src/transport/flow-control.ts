@@ -1,8 +1,8 @@
 /**
- * How many calls may be under way at once: found out, not configured. The limit grows by one for each full round of calls
- * that went well (twice as fast after a drop, up to half of where it dropped), halves when the server turns a call away
- * (429, 503 with Retry-After), and shrinks a little when it fails or becomes slow compared with its own best. A server that
- * copes is never held back by us; one that does not is relieved within one round trip.
+ * How many calls may be under way at once: found out, not configured. The limit grows by one for every round or two of
+ * calls that went well, halves when the server turns a call away (429, 503 with Retry-After), and shrinks a little when it fails or
+ * becomes slow compared with its own best. A server that copes is soon not held back by us; one that does not is relieved
+ * within one round trip.
  *
  * Invariant: calls that wait are served in turns between flows (a flow is a kind of object), first come first served within a
  * flow, so a storm on one kind does not delay the others. Watches are not counted. Urgent calls (lease renewal) do not wait.
@@ -49,7 +49,6 @@ export class FlowControl {
   #limit: number;
   #underWay = 0;
   #waiting = 0;
-  #quickUntil: number;
   /** Calls are numbered; those begun before the last drop say nothing new. */
   #begun = 0;
   #droppedAt = 0;
@@ -61,7 +60,6 @@ export class FlowControl {
     this.#min = options.min ?? 2;
     this.#max = options.max ?? 256;
     this.#limit = Math.min(this.#max, Math.max(this.#min, options.initial ?? 32));
-    this.#quickUntil = this.#limit;
   }
 
   get limit(): number {
@@ -151,12 +149,11 @@ export class FlowControl {
   #drop(number: number, factor: number): void {
     if (number <= this.#droppedAt) return;
     this.#droppedAt = this.#begun;
-    this.#quickUntil = this.#limit / 2;
     this.#limit = Math.max(this.#min, this.#limit * factor);
   }
 
   #grow(): void {
-    this.#limit = Math.min(this.#max, this.#limit + (this.#limit < this.#quickUntil ? 1 : 1 / this.#limit));
+    this.#limit = Math.min(this.#max, this.#limit + 1 / this.#limit);
   }
 
   #isSlow(sort: string, latencyMs: number): boolean {
