@@ -1,0 +1,70 @@
+/**
+ * `ensurePart`: the one way to a part's binary. In the cache → its path at once; else build it, with visible progress.
+ *
+ * Invariant: a path that is returned names a complete binary. A build goes to a folder of its own and arrives by one
+ * rename, so a crash leaves rubbish but never half a part. The lock only saves work: were it to fail, two processes would
+ * build the same thing and the second rename would find the first one's result. Called by testenv, the CLI and make.
+ */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { cacheDirectory, partPath, recipeDirectory } from './cache.ts';
+import { buildGo } from './go.ts';
+import { acquireLock } from './lock.ts';
+import { findPart, type PartName } from './parts.ts';
+
+/** How to ensure a part. */
+export interface EnsureOptions {
+  /** Receives a line for people every few seconds while something is being built; silent when the part is cached. */
+  readonly onProgress?: (line: string) => void;
+  /** Another cache folder than `cacheDirectory()`. */
+  readonly cache?: string;
+}
+
+/** A part that is there. */
+export interface EnsuredPart {
+  /** Absolute path of the executable. */
+  readonly path: string;
+  /** Whether this call built it. */
+  readonly built: boolean;
+}
+
+const progressEveryMs = 4000;
+
+/** Gives the path of a part's executable and builds it first when the cache does not have it. */
+export async function ensurePart(name: PartName, options: EnsureOptions = {}): Promise<EnsuredPart> {
+  const part = findPart(name);
+  const cache = options.cache ?? cacheDirectory();
+  const path = await partPath(part, cache);
+  if (existsSync(path)) return { path, built: false };
+
+  const tell = options.onProgress ?? (() => {});
+  await mkdir(join(cache, 'parts'), { recursive: true });
+  await using _lock = await acquireLock(`${dirname(path)}.lock`, {
+    onWait: (owner) => tell(`${name}: waiting for process ${owner}, which is building it`),
+  });
+  if (existsSync(path)) return { path, built: false };
+
+  const started = Date.now();
+  const elapsed = () => `${Math.round((Date.now() - started) / 1000)} s`;
+  let activity = 'starting the Go toolchain';
+  tell(`${name}: building ${part.title} ${part.version} from source (once; ${part.coldBuild} when nothing is cached)`);
+  const ticker = setInterval(() => tell(`${name}: ${elapsed()}, ${activity}`), progressEveryMs);
+  const workshop = join(cache, 'parts', `.building-${name}-${randomUUID()}`);
+  try {
+    await mkdir(workshop);
+    await buildGo(part.recipe, recipeDirectory(part), join(workshop, name), (current) => {
+      activity = current;
+    });
+    await rename(workshop, dirname(path)).catch((error: NodeJS.ErrnoException) => {
+      // Somebody else finished the very same build meanwhile: theirs is as good as ours.
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    });
+  } finally {
+    clearInterval(ticker);
+    await rm(workshop, { recursive: true, force: true });
+  }
+  tell(`${name}: built in ${elapsed()}, kept at ${path}`);
+  return { path, built: true };
+}
