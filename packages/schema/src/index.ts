@@ -88,6 +88,8 @@ export { mergeGrants } from './rbac/grant.ts';
 export type { Rbac, RbacOptions } from './rbac/rbac.ts';
 export { toRbac, whyAnnotation } from './rbac/rbac.ts';
 export { toRbacReference } from './rbac/reference.ts';
+export { toReference } from './reference/reference.ts';
+export { toSample } from './reference/sample.ts';
 export type {
   BaseStatus,
   Column,

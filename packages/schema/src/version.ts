@@ -7,6 +7,7 @@ import { checkRules } from './structural/rules.ts';
 import { fail, type StructuralSchema } from './structural/schema.ts';
 import { metadataSchema } from './validate/metadata.ts';
 import { compileVisit, type Visit } from './validate/visit.ts';
+import { conditionReasonPattern, conditionTypePattern } from './validate/words.ts';
 
 /** The column that shows the status of a condition. */
 export function conditionColumn(type: string): Column {
@@ -96,8 +97,7 @@ const baseStatus: Readonly<Record<string, StructuralSchema>> = {
         type: {
           type: 'string',
           maxLength: 316,
-          pattern:
-            '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$',
+          pattern: conditionTypePattern,
           description: 'CamelCase, for example Ready.',
         },
         status: { type: 'string', enum: ['True', 'False', 'Unknown'] },
@@ -105,7 +105,7 @@ const baseStatus: Readonly<Record<string, StructuralSchema>> = {
           type: 'string',
           minLength: 1,
           maxLength: 1024,
-          pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
+          pattern: conditionReasonPattern,
           description: 'Why, in one CamelCase word for programs.',
         },
         message: { type: 'string', maxLength: 32768, description: 'Why, in words for people.' },

@@ -112,6 +112,10 @@ function rewriteShape(node: Node, place: Place): StructuralSchema {
   }
   const known = keywords[type];
   if (known === undefined) fail(place, `the type '${type}' cannot be expressed in a CRD`, remedyForType(type));
+  // Said before the keywords are looked at, of which a tuple has several that are unknown here.
+  if (type === 'array' && (node.items === undefined || Array.isArray(node.items))) {
+    fail(place, 'a tuple cannot be expressed in a CRD', remedies.prefixItems ?? '');
+  }
   allowOnly(node, known, place);
   if (type === 'object') return rewriteObject(node, place);
   if (type === 'array') return rewriteArray(node, place);
@@ -191,8 +195,6 @@ function recordValue(node: Node, place: Place): unknown {
 }
 
 function rewriteArray(node: Node, place: Place): StructuralSchema {
-  if (node.items === undefined || Array.isArray(node.items))
-    fail(place, 'a tuple cannot be expressed in a CRD', remedies.prefixItems ?? '');
   const listType = node['x-kubernetes-list-type'] ?? (node.uniqueItems === true ? 'set' : undefined);
   const below = { ...place, path: `${place.path}[]`, correlatable: place.correlatable && listType === 'map' };
   const items = rewrite(node.items, below);
