@@ -1,7 +1,7 @@
 /** Timers on the one clock of the project, and a clock that tests move by hand. */
 import type { Clock } from '@keelson/kube';
 
-export type { Clock } from '@keelson/kube';
+export { type Clock, systemClock } from '@keelson/kube';
 
 /** The longest delay that a timer of the platform takes; longer ones would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
