@@ -20,15 +20,6 @@ export const marks = {
   finalizer: 'keelson.io/finalizer',
 } as const;
 
-/** Name of the index by owner that every store of an owned kind has. */
-export const ownerIndex = 'owner-uid';
-
-/** The index function that goes with `ownerIndex`. */
-export function ownerIndexValues(object: KubeObject): readonly string[] {
-  const uid = object.metadata.labels?.[marks.ownerUid];
-  return uid === undefined ? [] : [uid];
-}
-
 /** Who marks are made for: one instance and the operator that works for it. */
 export interface Owner {
   readonly kind: Kind;

@@ -1,5 +1,5 @@
 /** What an operator decides from: one instance and the state of the cluster around it, read before and frozen. */
-import type { Instance, Kind, KubeObject, Ref, Resource } from '@keelson/schema';
+import { type Instance, type Kind, type KubeObject, type Ref, type Resource, resourceNameOf } from '@keelson/schema';
 import type { EffectOutcome } from './effect.ts';
 
 /** A read-only set of live objects. */
@@ -22,4 +22,36 @@ export interface Observed<R extends Resource = Resource, X = unknown> {
   /** How the effects that were asked for before have ended, by their key. */
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   readonly now: Date;
+}
+
+/** A set of these objects; refs without a namespace mean `namespace`, that of the instance. */
+export function createObjectSet(
+  objects: Iterable<{ readonly kind: Kind; readonly object: KubeObject }>,
+  namespace: string | undefined,
+): ObjectSet {
+  const byKind = new Map<string, Map<string, KubeObject>>();
+  let size = 0;
+  for (const { kind, object } of objects) {
+    const name = resourceNameOf(kind);
+    const ofKind = byKind.get(name) ?? new Map<string, KubeObject>();
+    byKind.set(name, ofKind);
+    const key = placeOf(kind, object.metadata);
+    if (!ofKind.has(key)) size += 1;
+    ofKind.set(key, object);
+  }
+  return Object.freeze({
+    size,
+    get<T extends KubeObject>(kind: Kind<T>, ref: string | Ref): T | undefined {
+      const place = typeof ref === 'string' ? { name: ref } : ref;
+      const key = placeOf(kind, { ...(namespace === undefined ? {} : { namespace }), ...place });
+      return byKind.get(resourceNameOf(kind))?.get(key) as T | undefined;
+    },
+    list<T extends KubeObject>(kind: Kind<T>): readonly T[] {
+      return [...(byKind.get(resourceNameOf(kind))?.values() ?? [])] as T[];
+    },
+  });
+}
+
+function placeOf(kind: Kind, ref: Ref): string {
+  return kind.scope === 'Cluster' ? ref.name : `${ref.namespace ?? ''}/${ref.name}`;
 }

@@ -5,12 +5,20 @@
  * Invariant: `reconcile`, `relate`, `finalize` and the admission functions are pure: same input, same answer, no I/O, no clock.
  * The manager runs them in production, and `render`, `plan` and the tests run the very same ones.
  */
-import type { Duration, Instance, Kind, KubeObject, Resource } from '@keelson/schema';
-import type { Admission } from './webhook/admission.ts';
+import {
+  type Duration,
+  type Instance,
+  type Kind,
+  type KubeObject,
+  type Resource,
+  resourceNameOf,
+  toMilliseconds,
+} from '@keelson/schema';
 import type { Decision, Finalization } from './decision.ts';
 import type { EffectHandler } from './effect.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Observed } from './observed.ts';
+import type { Admission } from './webhook/admission.ts';
 
 /** A kind the operator creates, changes and deletes. A bare kind means: in the owner's namespace (or cluster-scoped). */
 export interface Owned {
@@ -20,7 +28,10 @@ export interface Owned {
 }
 
 /** Which objects of a watched kind belong to one instance. */
-export type Related = { readonly name: string; readonly namespace?: string } | { readonly labels: Readonly<Record<string, string>>; readonly namespace?: string } | 'all';
+export type Related =
+  | { readonly name: string; readonly namespace?: string }
+  | { readonly labels: Readonly<Record<string, string>>; readonly namespace?: string }
+  | 'all';
 
 /**
  * A kind the operator looks at but does not own. `relate` is the one place that says which of its objects matter to an
@@ -28,7 +39,7 @@ export type Related = { readonly name: string; readonly namespace?: string } | {
  */
 export interface Watch<R extends Resource = Resource> {
   readonly kind: Kind;
-  readonly relate: (self: Instance<R>) => readonly Related[];
+  relate(self: Instance<R>): readonly Related[];
   /** Hold names, labels and annotations only: a fraction of the memory. */
   readonly metadataOnly?: boolean;
   /** Narrow what is held at all. */
@@ -56,6 +67,10 @@ export interface ObserveContext<R extends Resource> {
   readonly signal: AbortSignal;
 }
 
+/**
+ * What `defineOperator` takes. The functions are declared as methods because the parameters of methods are compared both ways:
+ * so an operator of any resource is also an `Operator`, and a list of operators needs no type tricks.
+ */
 export interface OperatorDefinition<R extends Resource, X> {
   /** Lower-case, unique in a process: names the controller in metrics, logs and labels. */
   readonly name: string;
@@ -66,10 +81,11 @@ export interface OperatorDefinition<R extends Resource, X> {
   readonly watches?: readonly Watch<R>[];
   readonly reads?: readonly Read[];
   /** Gathers what is outside the caches (another API, a Secret); its result reaches `reconcile` as `external`. */
-  readonly observe?: (context: ObserveContext<R>) => Promise<X>;
-  readonly reconcile: (observed: Observed<R, X>) => Decision<R>;
+  observe?(context: ObserveContext<R>): Promise<X>;
+  /** The rules: what should be, given what is. */
+  reconcile(observed: Observed<R, X>): Decision<R>;
   /** What to do outside the cluster before an instance goes. Children need no code: the engine removes them. */
-  readonly finalize?: (observed: Observed<R, X>) => Finalization;
+  finalize?(observed: Observed<R, X>): Finalization;
   readonly effects?: Readonly<Record<string, EffectHandler>>;
   readonly admission?: Admission<R>;
   /** A state machine in the status: the engine refuses illegal transitions, and makes each legal one an event and a metric. */
@@ -86,7 +102,10 @@ export interface OperatorDefinition<R extends Resource, X> {
 
 /** An operator with its defaults filled in: what `defineOperator` returns and everything else takes. */
 export interface Operator<R extends Resource = Resource, X = unknown>
-  extends Omit<OperatorDefinition<R, X>, 'owns' | 'fieldManager' | 'watches' | 'reads' | 'concurrency' | 'resync' | 'finalizeDeadline' | 'effects'> {
+  extends Omit<
+    OperatorDefinition<R, X>,
+    'owns' | 'fieldManager' | 'watches' | 'reads' | 'concurrency' | 'resync' | 'finalizeDeadline' | 'effects'
+  > {
   readonly fieldManager: string;
   readonly owns: readonly Owned[];
   readonly watches: readonly Watch<R>[];
@@ -95,4 +114,97 @@ export interface Operator<R extends Resource = Resource, X = unknown>
   readonly concurrency: number;
   readonly resync: Duration;
   readonly finalizeDeadline: Duration;
+}
+
+/** Checks a definition and fills in its defaults; throws and names every flaw with its remedy. */
+export function defineOperator<R extends Resource, X = undefined>(
+  definition: OperatorDefinition<R, X>,
+): Operator<R, X> {
+  const owns = (definition.owns ?? []).map((entry): Owned => ('plural' in entry ? { kind: entry } : entry));
+  const operator: Operator<R, X> = {
+    ...definition,
+    fieldManager: definition.fieldManager ?? `${definition.name}-operator`,
+    owns,
+    watches: definition.watches ?? [],
+    reads: definition.reads ?? [],
+    effects: definition.effects ?? {},
+    concurrency: definition.concurrency ?? 4,
+    resync: definition.resync ?? '10m',
+    finalizeDeadline: definition.finalizeDeadline ?? '10m',
+  };
+  const flaws = flawsOf(operator);
+  if (flaws.length > 0) throw new TypeError(`operator '${definition.name}': ${flaws.join('; ')}`);
+  return Object.freeze(operator);
+}
+
+function flawsOf<R extends Resource, X>(operator: Operator<R, X>): string[] {
+  return [...flawsOfNames(operator), ...flawsOfKinds(operator), ...flawsOfRules(operator)];
+}
+
+function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager'>): string[] {
+  const flaws: string[] = [];
+  if (!/^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(operator.name))
+    flaws.push("name must be lower-case letters, digits and dashes and start with a letter, e.g. 'website'");
+  // It is the value of a label on every child.
+  if (!/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(operator.fieldManager))
+    flaws.push(
+      `fieldManager '${operator.fieldManager}' must be at most 63 letters, digits, dashes, dots or underscores`,
+    );
+  return flaws;
+}
+
+function flawsOfKinds(operator: Pick<Operator, 'resource' | 'owns' | 'watches' | 'reads'>): string[] {
+  const flaws: string[] = [];
+  const owned = operator.owns.map(({ kind }) => resourceNameOf(kind));
+  for (const [i, { kind, anywhere }] of operator.owns.entries()) {
+    const name = resourceNameOf(kind);
+    if (owned.indexOf(name) !== i) flaws.push(`owns ${name} twice: remove one, or pick one version of it`);
+    if (anywhere === true && kind.scope === 'Cluster')
+      flaws.push(`owns ${name} with anywhere, but it is cluster-scoped: leave anywhere out`);
+  }
+  if (owned.includes(resourceNameOf(operator.resource)))
+    flaws.push(
+      `owns its own resource ${resourceNameOf(operator.resource)}: an instance cannot make others of its kind, define a second resource`,
+    );
+  for (const { kind, namespace, names, why } of operator.reads) {
+    const name = resourceNameOf(kind);
+    if (why.trim() === '') flaws.push(`reads ${name} without saying why: the text goes into the permissions reference`);
+    if (namespace !== undefined && kind.scope === 'Cluster')
+      flaws.push(`reads ${name} in namespace '${namespace}', but it is cluster-scoped: leave the namespace out`);
+    if (names !== undefined && names.length === 0)
+      flaws.push(`reads ${name} with an empty list of names: name what it reads, or leave names out to read any`);
+  }
+  return flaws;
+}
+
+function flawsOfRules<R extends Resource, X>(operator: Operator<R, X>): string[] {
+  const flaws: string[] = [];
+  for (const task of ['reconcile', 'finalize'] as const) {
+    const rule: unknown = operator[task];
+    if (rule === undefined && task === 'finalize') continue;
+    if (typeof rule !== 'function') flaws.push(`${task} must be a function`);
+    else if (rule.constructor.name === 'AsyncFunction')
+      flaws.push(`${task} is async, but it must be pure: read in observe, write by what it returns`);
+  }
+  for (const [name, handler] of Object.entries(operator.effects)) {
+    if (typeof handler !== 'function') flaws.push(`effects.${name} must be a function: make it with defineEffect`);
+  }
+  if (!Number.isInteger(operator.concurrency) || operator.concurrency < 1)
+    flaws.push(`concurrency must be a whole number of at least 1, not ${operator.concurrency}`);
+  for (const span of ['resync', 'finalizeDeadline'] as const) {
+    try {
+      if (toMilliseconds(operator[span]) <= 0) flaws.push(`${span} must be longer than nothing`);
+    } catch (error) {
+      flaws.push(`${span}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  const states = operator.lifecycle?.field;
+  const status = operator.resource.versions.find((version) => version.storage)?.status as
+    | { properties?: object }
+    | undefined;
+  if (states !== undefined && status?.properties !== undefined && !(states in status.properties))
+    flaws.push(
+      `its lifecycle is kept in status.${states}, which the status of ${operator.resource.kind} does not have`,
+    );
+  return flaws;
 }

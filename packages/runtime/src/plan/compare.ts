@@ -47,6 +47,14 @@ export function differences(wanted: KubeObject, live: Live, fieldManager: string
   return changes;
 }
 
+/** Every difference between a wanted status and the live one; nothing else of the object is looked at. */
+export function statusDifferences(wanted: KubeObject, live: Live): Change[] {
+  const changes: Change[] = [];
+  const fields = childFields(live.fields, 'f:status');
+  compareField(field(undefined, 'status'), wanted.status, live.object.status, fields, changes);
+  return changes;
+}
+
 /** Compares one field that may be wanted, there, and owned, in any combination. */
 function compareField(path: Path, wanted: unknown, live: unknown, fields: Fields | undefined, changes: Change[]): void {
   if (wanted === undefined || wanted === null) {

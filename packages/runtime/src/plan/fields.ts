@@ -6,6 +6,7 @@
  * From this the plan knows, without any schema, how the server merges each list.
  */
 import type { KubeObject, ManagedFields } from '@keelson/schema';
+import type { Live } from '../cache/store.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,6 +15,12 @@ export function ownFields(object: KubeObject, fieldManager: string): ManagedFiel
   return object.metadata.managedFields?.find(
     (entry) => entry.manager === fieldManager && entry.operation === 'Apply' && entry.fieldsV1 !== undefined,
   )?.fieldsV1;
+}
+
+/** An object as it was read, the way the cache would hold it. */
+export function toLive(object: KubeObject, fieldManager: string): Live {
+  const fields = ownFields(object, fieldManager);
+  return fields === undefined ? { object } : { object, fields };
 }
 
 /** The node below, or undefined when it is not owned. */

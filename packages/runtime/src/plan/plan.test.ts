@@ -211,7 +211,7 @@ describe('planInstance', () => {
     const before = plan([wanted], [rewritten], { settled });
     const [step] = before.steps;
     if (step?.action !== 'change') throw new Error('expected a change');
-    settled.remember(rewritten.live.object, step.object, step.changes);
+    settled.remember(owner.uid, rewritten.live.object, step.object, step.changes);
 
     expect(plan([wanted], [rewritten], { settled }).steps).toEqual([]);
     expect(plan([wanted], [child(ConfigMap, 'web', { data: { at: '11:00:00' } })], { settled }).steps).toHaveLength(1);
@@ -234,10 +234,12 @@ describe('whose object it is', () => {
 
   it('refuses what another instance claimed first', () => {
     const { steps, refusals } = plan([some(ConfigMap, 'web')], [], {
-      claimedBy: () => 'Website/shop/other wants it too',
+      claimedBy: () => 'Website/shop/other',
     });
     expect(steps).toEqual([]);
-    expect(refusals).toMatchObject([{ because: 'Website/shop/other wants it too' }]);
+    expect(refusals).toMatchObject([
+      { because: expect.stringContaining('ConfigMap shop/web is wanted by Website/shop/other too, which was first') },
+    ]);
   });
 
   it('takes over what is named for adoption and has no controller', () => {

@@ -15,7 +15,7 @@ import { differences } from './compare.ts';
 import { compareApplyOrder } from './order.ts';
 import { ownershipOf } from './ownership.ts';
 import type { Settled } from './settled.ts';
-import { objectKey, type Wanted } from './wanted.ts';
+import { objectKey, objectText, type Wanted } from './wanted.ts';
 
 /** One field that differs. */
 export interface Change {
@@ -93,7 +93,7 @@ export interface PlanInput {
   /** The live object in the place of a wanted one, whoever it belongs to, as far as it is known. */
   readonly find: (kind: Kind, ref: Ref) => Live | undefined;
   readonly adopt?: readonly (Ref & { readonly kind: Kind })[];
-  /** Who wants the same object and was first, as the end of a sentence. */
+  /** Another instance that wants the same object and was first, where nothing is there to tell by its marks. */
   readonly claimedBy?: (key: string) => string | undefined;
   /** True when this object has been there before, as far as this process knows. */
   readonly wasThere?: (key: string) => boolean;
@@ -116,14 +116,15 @@ export function planInstance(input: PlanInput): Plan {
     const { kind, object } = wanted;
     const key = objectKey(kind, object.metadata);
     keep.add(key);
-    const holder = input.claimedBy?.(key);
-    if (holder !== undefined) {
-      refusals.push({ kind, object, because: holder });
-      continue;
-    }
     const live = input.find(kind, object.metadata);
     const adopt = adopted.has(key);
     if (live === undefined) {
+      const holder = input.claimedBy?.(key);
+      if (holder !== undefined) {
+        const because = `${objectText(kind, object)} is wanted by ${holder} too, which was first: give the child another name`;
+        refusals.push({ kind, object, because });
+        continue;
+      }
       const because = input.wasThere?.(key) === true ? 'deleted by somebody else' : 'missing';
       steps.push({ action: 'create', kind, object, because, adopt });
       continue;
@@ -157,7 +158,7 @@ export function toChange(
 ): ChangeStep | undefined {
   const { kind, object } = wanted;
   const changes = differences(object, live, owner.fieldManager);
-  if (changes.length === 0 || settled?.covers(live.object, object, changes) === true) return undefined;
+  if (changes.length === 0 || settled?.covers(owner.uid, live.object, object, changes) === true) return undefined;
   const shown = redactChanges(kind, changes);
   return {
     action: 'change',

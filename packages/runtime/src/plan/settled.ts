@@ -12,33 +12,49 @@ import type { Change } from './plan.ts';
 import { digest } from './value.ts';
 
 export interface Settled {
-  /** Takes note of what still differs after an apply. */
-  remember(live: KubeObject, wanted: KubeObject, left: readonly Change[]): void;
+  /** Takes note of what still differs after an apply for this owner. */
+  remember(ownerUid: string, live: KubeObject, wanted: KubeObject, left: readonly Change[]): void;
   /** True when exactly this was left over when exactly this was applied. */
-  covers(live: KubeObject, wanted: KubeObject, changes: readonly Change[]): boolean;
-  forget(live: KubeObject): void;
+  covers(ownerUid: string, live: KubeObject, wanted: KubeObject, changes: readonly Change[]): boolean;
+  /** Forgets everything of an owner. */
+  forget(ownerUid: string): void;
   readonly size: number;
 }
 
+interface Entry {
+  /** An object that is made anew is another one. */
+  readonly uid: string | undefined;
+  readonly wanted: string;
+  readonly left: string;
+}
+
 export function createSettled(): Settled {
-  // By uid: an object that is made anew is another one. Only objects that the server rewrites are in here.
-  const known = new Map<string, { wanted: string; left: string }>();
+  // Only objects that the server rewrites are in here, by owner and name.
+  const known = new Map<string, Map<string, Entry>>();
   return {
-    remember(live, wanted, left) {
-      const { uid } = live.metadata;
-      if (uid === undefined) return;
-      if (left.length === 0) known.delete(uid);
-      else known.set(uid, { wanted: digest(wanted), left: digest(left) });
+    remember(ownerUid, live, wanted, left) {
+      const entries = known.get(ownerUid) ?? new Map<string, Entry>();
+      if (left.length === 0) entries.delete(nameOf(live));
+      else entries.set(nameOf(live), { uid: live.metadata.uid, wanted: digest(wanted), left: digest(left) });
+      if (entries.size === 0) known.delete(ownerUid);
+      else known.set(ownerUid, entries);
     },
-    covers(live, wanted, changes) {
-      const entry = known.get(live.metadata.uid ?? '');
-      return entry !== undefined && entry.left === digest(changes) && entry.wanted === digest(wanted);
+    covers(ownerUid, live, wanted, changes) {
+      const entry = known.get(ownerUid)?.get(nameOf(live));
+      return (
+        entry !== undefined &&
+        entry.uid === live.metadata.uid &&
+        entry.left === digest(changes) &&
+        entry.wanted === digest(wanted)
+      );
     },
-    forget(live) {
-      known.delete(live.metadata.uid ?? '');
-    },
+    forget: (ownerUid) => void known.delete(ownerUid),
     get size() {
-      return known.size;
+      return [...known.values()].reduce((sum, entries) => sum + entries.size, 0);
     },
   };
+}
+
+function nameOf({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${apiVersion}/${kind}/${metadata.namespace ?? ''}/${metadata.name}`;
 }

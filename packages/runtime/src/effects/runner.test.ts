@@ -1,0 +1,137 @@
+import type { KubeObject } from '@keelson/schema';
+import { describe, expect, it } from 'vitest';
+import { isOperatorBug } from '../bug.ts';
+import { createSimulatedClock } from '../clock.ts';
+import { defineEffect, type Effect } from '../effect.ts';
+import { createRedactor } from '../redact.ts';
+import { createEffectRunner } from './runner.ts';
+
+function setUp(handler: (input: { n: number }) => unknown) {
+  const clock = createSimulatedClock();
+  const calls: number[] = [];
+  const runner = createEffectRunner({
+    operator: {
+      name: 'search',
+      effects: {
+        template: defineEffect<{ n: number }>(async (input) => {
+          calls.push(input.n);
+          return handler(input);
+        }),
+      },
+    },
+    clock,
+  });
+  const redactor = createRedactor();
+  const stop = new AbortController();
+  const context = { read: { find: async () => undefined }, signal: stop.signal };
+  const run = (...effects: Effect[]) => runner.run('uid', { effects, context, redactor });
+  return { clock, calls, runner, run, redactor, stop };
+}
+const template = (n: number, more: Partial<Effect> = {}): Effect => ({
+  handler: 'template',
+  key: 'a',
+  input: { n },
+  ...more,
+});
+
+describe('the effect runner', () => {
+  it('runs a new effect once, and not again while nothing changes', async () => {
+    const { calls, run, runner } = setUp(() => 'ok');
+    expect(await run(template(1))).toEqual({ changed: true, done: true });
+    expect(await run(template(1))).toEqual({ changed: false, done: true });
+    expect(calls).toEqual([1]);
+    expect(runner.outcomes('uid').get('a')).toMatchObject({ state: 'done', result: 'ok' });
+  });
+
+  it('runs again when the input changed', async () => {
+    const { calls, run } = setUp(() => 'ok');
+    await run(template(1));
+    expect(await run(template(2))).toMatchObject({ changed: false });
+    expect(calls).toEqual([1, 2]);
+  });
+
+  it('runs again after `every`', async () => {
+    const { calls, run, clock } = setUp(() => 'ok');
+    expect(await run(template(1, { every: '1m' }))).toMatchObject({ dueInMs: 60_000 });
+    await clock.advance(59_000);
+    expect(await run(template(1, { every: '1m' }))).toMatchObject({ changed: false, dueInMs: 1_000 });
+    await clock.advance(1_000);
+    await run(template(1, { every: '1m' }));
+    expect(calls).toEqual([1, 1]);
+  });
+
+  it('keeps a failure as an outcome and tries again, later each time', async () => {
+    const { calls, run, clock, runner } = setUp(() => {
+      throw new Error('no route to host');
+    });
+    const first = await run(template(1));
+    expect(first).toMatchObject({ changed: true, done: false });
+    expect(runner.outcomes('uid').get('a')).toMatchObject({
+      state: 'failed',
+      message: 'no route to host',
+      attempts: 1,
+    });
+    expect(await run(template(1))).toMatchObject({ changed: false });
+    await clock.advance(first.dueInMs ?? 0);
+    const second = await run(template(1));
+    expect(second.changed).toBe(false);
+    expect(second.dueInMs).toBeGreaterThan(first.dueInMs ?? 0);
+    expect(calls).toEqual([1, 1]);
+  });
+
+  it('runs all the others when one fails', async () => {
+    const { calls, run } = setUp(({ n }) => {
+      if (n === 1) throw new Error('no');
+    });
+    expect(await run(template(1), template(2, { key: 'b' }))).toMatchObject({ done: false });
+    expect(calls).toEqual([1, 2]);
+  });
+
+  it('forgets what is no longer asked for', async () => {
+    const { calls, run, runner } = setUp(() => 'ok');
+    await run(template(1));
+    await run();
+    expect(runner.outcomes('uid').size).toBe(0);
+    await run(template(1));
+    expect(calls).toEqual([1, 1]);
+  });
+
+  it('keeps what was read from Secrets out of outcomes', async () => {
+    const secret: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 's' },
+      data: { password: btoa('hunter22') },
+    };
+    const { run, runner, redactor } = setUp(({ n }) => {
+      redactor.learn(secret);
+      if (n === 1) throw new Error('login hunter22 failed at https://root:pw@host/x');
+      return { url: 'https://host/?p=hunter22' };
+    });
+    await run(template(1), template(2, { key: 'b' }));
+    expect(runner.outcomes('uid').get('a')).toMatchObject({
+      message: 'login [redacted] failed at https://[redacted]@host/x',
+    });
+    expect(runner.outcomes('uid').get('b')).toMatchObject({ result: { url: 'https://host/?p=[redacted]' } });
+  });
+
+  it('does not take being stopped for a failure of the effect', async () => {
+    const { run, runner, stop } = setUp(() => {
+      stop.abort();
+      throw new Error('aborted');
+    });
+    await expect(run(template(1))).rejects.toThrow('aborted');
+    expect(runner.outcomes('uid').size).toBe(0);
+  });
+
+  it.each([
+    ['an unknown handler', [template(1, { handler: 'index' })], /handler 'index', which it does not have.*template/],
+    ['an inherited name', [template(1, { handler: 'toString' })], /handler 'toString', which it does not have/],
+    ['a key twice', [template(1), template(2)], /effect 'a' twice/],
+  ])('calls %s a bug of the operator', async (_, effects, message) => {
+    const { run, calls } = setUp(() => 'ok');
+    const error = await run(...effects).catch((thrown: unknown) => thrown);
+    expect(isOperatorBug(error) && error.message).toMatch(message);
+    if (effects.length === 1) expect(calls).toEqual([]);
+  });
+});

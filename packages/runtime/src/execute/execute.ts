@@ -1,0 +1,141 @@
+/**
+ * Carries out a plan, step by step and in its order. The only code that writes children.
+ *
+ * Invariants: the fence is asked before every write; what is not ours is not written to (what the cache does not show is read
+ * first, because the cache holds only what carries our label); a write can only reach the very object it was planned for (by
+ * uid); every answer is put into the cache, so that the next turn sees what this one did. The first fault ends the turn: what
+ * stands on a failed step is not built.
+ */
+import { isFault } from '@keelson/kube';
+import type { KubeObject } from '@keelson/schema';
+import { differences } from '../plan/compare.ts';
+import { toLive } from '../plan/fields.ts';
+import { ownershipOf } from '../plan/ownership.ts';
+import {
+  type ChangeStep,
+  type CreateStep,
+  type DeleteStep,
+  type Leaving,
+  type Plan,
+  type Refusal,
+  type Step,
+  toChange,
+} from '../plan/plan.ts';
+import { objectKey, objectText } from '../plan/wanted.ts';
+import type { Turn } from '../reconciler/turn.ts';
+import { explainFault } from './fault.ts';
+import { removeChild } from './remove.ts';
+
+export interface Executed {
+  /** Writes that were made. */
+  readonly steps: number;
+  readonly refusals: readonly Refusal[];
+  readonly leaving: readonly Leaving[];
+}
+
+interface Result {
+  readonly wrote: boolean;
+  readonly refused?: Refusal;
+  readonly leaving?: Leaving;
+}
+
+/** Carries out every step; throws the first fault, with a message that names the object. */
+export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
+  const refusals = [...plan.refusals];
+  const leaving = [...plan.leaving];
+  let steps = 0;
+  for (const step of plan.steps) {
+    turn.signal.throwIfAborted();
+    const result = await carryOut(turn, step);
+    if (result.refused !== undefined) refusals.push(result.refused);
+    if (result.leaving !== undefined) leaving.push(result.leaving);
+    if (result.wrote) {
+      steps += 1;
+      turn.engine.hooks.step?.(step);
+    }
+  }
+  return { steps, refusals, leaving };
+}
+
+async function carryOut(turn: Turn, step: Step): Promise<Result> {
+  try {
+    if (step.action === 'create') return await create(turn, step);
+    if (step.action === 'change') return await change(turn, step);
+    return await remove(turn, step);
+  } catch (error) {
+    const object = step.action === 'delete' ? step.live : step.object;
+    throw explainFault(error, `${step.action} ${objectText(step.kind, object)}`);
+  }
+}
+
+async function create(turn: Turn, step: CreateStep): Promise<Result> {
+  const { client } = turn.engine;
+  const there = await client.find(step.kind, step.object.metadata, { signal: turn.signal });
+  if (there !== undefined) return meet(turn, step, there);
+  try {
+    // Without force: should somebody have made it since the read, this is a conflict instead of a takeover.
+    const answer = await write(turn, step, step.object, false);
+    record(turn, 'Created', `created ${objectText(step.kind, answer)}`, 'Create');
+    return { wrote: true };
+  } catch (error) {
+    if (!isFault(error, 'ApplyConflict')) throw error;
+    const meanwhile = await client.find(step.kind, step.object.metadata, { signal: turn.signal });
+    if (meanwhile === undefined) throw error;
+    return meet(turn, step, meanwhile);
+  }
+}
+
+/** It was to be created, but it is there: ours after all (its label lost, the cache behind), to be adopted, or not ours. */
+async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Result> {
+  const { owner, engine } = turn;
+  const ownership = ownershipOf(step.kind, there, owner, step.adopt);
+  if (ownership.whose === 'foreign')
+    return { wrote: false, refused: { kind: step.kind, object: step.object, because: ownership.because } };
+  if (there.metadata.deletionTimestamp !== undefined)
+    return { wrote: false, leaving: { kind: step.kind, live: there, wanted: true } };
+  const needed = toChange(step, toLive(there, owner.fieldManager), owner, engine.settled);
+  if (needed === undefined) {
+    engine.stores.owned(step.kind).absorb(there);
+    return { wrote: false };
+  }
+  const result = await change(turn, needed);
+  if (ownership.whose === 'adopted') {
+    record(turn, 'Adopted', `adopted ${objectText(step.kind, there)}, which ${ownership.from}`, 'Adopt');
+  }
+  return result;
+}
+
+async function change(turn: Turn, step: ChangeStep): Promise<Result> {
+  const { uid } = step.live.metadata;
+  // The uid makes the server refuse when the object was deleted or made anew since: it is neither revived nor mistaken.
+  const aimed = { ...step.object, metadata: { ...step.object.metadata, ...(uid === undefined ? {} : { uid }) } };
+  await write(turn, step, aimed, true);
+  record(turn, 'Changed', `changed ${objectText(step.kind, step.object)}: ${step.because}`, 'Change');
+  return { wrote: true };
+}
+
+async function remove(turn: Turn, step: DeleteStep): Promise<Result> {
+  const { asked, left } = await removeChild(turn, step.kind, step.live);
+  if (asked) record(turn, 'Deleted', `deleted ${objectText(step.kind, step.live)}: ${step.because}`, 'Delete');
+  return { wrote: asked, ...(left === undefined ? {} : { leaving: { kind: step.kind, live: left, wanted: false } }) };
+}
+
+async function write(
+  turn: Turn,
+  step: CreateStep | ChangeStep,
+  object: KubeObject,
+  force: boolean,
+): Promise<KubeObject> {
+  const { engine, owner, signal } = turn;
+  engine.fence.check();
+  const answer = await engine.client.apply(step.kind, object, { fieldManager: owner.fieldManager, force, signal });
+  engine.stores.owned(step.kind).absorb(answer);
+  engine.claims.saw(owner, objectKey(step.kind, answer.metadata));
+  const left = differences(step.object, toLive(answer, owner.fieldManager), owner.fieldManager);
+  engine.settled.remember(owner.uid, answer, step.object, left);
+  return answer;
+}
+
+function record(turn: Turn, reason: string, message: string, action: string): void {
+  turn.engine.recorder.record(turn.self.object, { type: 'Normal', reason, message, action });
+}

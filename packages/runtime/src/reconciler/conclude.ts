@@ -1,0 +1,110 @@
+/** Conclude: writes the status of a turn and says when to look again. */
+import { type KubeObject, type Resource, toMilliseconds } from '@keelson/schema';
+import type { Apply, EventNote, Reject, Wait } from '../decision.ts';
+import type { EffectReport } from '../effects/runner.ts';
+import type { Executed } from '../execute/execute.ts';
+import type { Pending } from '../finalize/finalize.ts';
+import { digest } from '../plan/value.ts';
+import type { Wanted } from '../plan/wanted.ts';
+import { accepted, isStuck, judgeApplied, judgeReady, stuckAfterMs } from '../status/judge.ts';
+import { nextStatus, type StatusInput } from '../status/next.ts';
+import { writeStatus } from '../status/write.ts';
+import type { Memory } from './memory.ts';
+import type { Turn } from './turn.ts';
+
+/** How a turn ended. */
+export interface Outcome {
+  readonly result: /** Everything is as decided. */
+    | 'applied'
+    /** The operator waits, or something that is not ours stands in the way. */
+    | 'waiting'
+    /** The spec is bad: nothing happens until it changes. */
+    | 'rejected'
+    /** The instance is being deleted, and nothing of ours holds it. */
+    | 'deleted'
+    /** There is no such instance. */
+    | 'absent';
+  /** Look again after this long, even if nothing changes. */
+  readonly requeueAfterMs?: number;
+  /** Writes to children. */
+  readonly steps: number;
+  readonly statusWritten: boolean;
+}
+
+/** Nothing tells us when somebody else lets go of an object, so a refusal is looked at again after this long. */
+const REFUSED_RECHECK_MS = 60_000;
+
+/** After an apply: judged by what the plan met and how the children are. */
+export async function concludeApply<R extends Resource>(
+  turn: Turn<R>,
+  decision: Apply<R>,
+  wanted: readonly Wanted[],
+  executed: Executed,
+  effects: EffectReport,
+): Promise<Outcome> {
+  const { refusals, leaving, steps } = executed;
+  const applied = judgeApplied(refusals, leaving, turn.now);
+  const find = (kind: Wanted['kind'], object: KubeObject) =>
+    turn.engine.stores.owned(kind).get(object.metadata)?.object;
+  const statusWritten = await state(turn, {
+    note: decision.status,
+    accepted,
+    applied,
+    ready: judgeReady(wanted, find),
+  });
+  return {
+    result: applied.status === 'True' ? 'applied' : 'waiting',
+    steps,
+    statusWritten,
+    ...soonest(
+      decision.recheckAfter === undefined ? undefined : toMilliseconds(decision.recheckAfter),
+      effects.changed ? 0 : effects.dueInMs,
+      refusals.length > 0 ? REFUSED_RECHECK_MS : undefined,
+      leaving.some(({ live }) => !isStuck(live, turn.now)) ? stuckAfterMs : undefined,
+    ),
+  };
+}
+
+/** The operator waits: nothing was touched. */
+export async function concludeWait<R extends Resource>(turn: Turn<R>, decision: Wait<R>): Promise<Outcome> {
+  const ready = { status: 'False', reason: decision.reason, message: decision.message } as const;
+  const statusWritten = await state(turn, { note: decision.status, accepted, ready });
+  return { result: 'waiting', steps: 0, statusWritten, requeueAfterMs: toMilliseconds(decision.recheckAfter) };
+}
+
+/** The spec is bad: nothing was touched. */
+export async function concludeReject<R extends Resource>(turn: Turn<R>, decision: Reject<R>): Promise<Outcome> {
+  const refused = { status: 'False', reason: decision.reason, message: decision.message } as const;
+  const statusWritten = await state(turn, { note: decision.status, accepted: refused, ready: refused });
+  return { result: 'rejected', steps: 0, statusWritten };
+}
+
+/** The instance is on its way out and waits for something. */
+export async function concludePending(turn: Turn, pending: Pending): Promise<Outcome> {
+  const ready = { status: 'False', reason: pending.reason, message: pending.message } as const;
+  const statusWritten = await state(turn, { note: undefined, accepted, ready });
+  return { result: 'waiting', steps: 0, statusWritten, requeueAfterMs: pending.recheckAfterMs };
+}
+
+/** Tells what the decision before this one has not told: a decision says the same again on every turn. */
+export function tellNews(turn: Turn, notes: ReturnType<Memory['of']>, events: readonly EventNote[] = []): void {
+  const news = new Map(events.map((event) => [digest(event), event]));
+  for (const [identity, event] of news) {
+    if (!notes.told.has(identity)) turn.engine.recorder.record(turn.self.object, { ...event, action: 'Reconcile' });
+  }
+  notes.told = new Set(news.keys());
+}
+
+function state(
+  turn: Turn,
+  said: Pick<StatusInput, 'accepted' | 'applied' | 'ready'> & { readonly note: unknown },
+): Promise<boolean> {
+  const note = said.note as StatusInput['note'];
+  const { operator } = turn.engine;
+  return writeStatus(turn, nextStatus({ ...said, note, operator, self: turn.self, now: turn.now }));
+}
+
+function soonest(...delays: readonly (number | undefined)[]): { requeueAfterMs?: number } {
+  const known = delays.filter((delay) => delay !== undefined);
+  return known.length === 0 ? {} : { requeueAfterMs: Math.min(...known) };
+}

@@ -1,0 +1,62 @@
+/** Observe: gathers everything that an operator decides from. Reads only; what comes out is frozen. */
+import { type Instance, type ParseResult, parseInstance, type Resource } from '@keelson/schema';
+import { OWNER_UID } from '../cache/object-index.ts';
+import { isMarked } from '../marks.ts';
+import { createObjectSet, type Observed } from '../observed.ts';
+import type { Child } from '../plan/plan.ts';
+import { freeze } from '../plan/value.ts';
+import { createReader } from '../reader.ts';
+import { selectRelated } from '../relations/related.ts';
+import type { Turn } from './turn.ts';
+
+/** The instance, validated and defaulted as the schema of today has it, whatever it was stored under. */
+export function parseSelf<R extends Resource>(turn: Turn<R>): ParseResult<R> {
+  const { resource } = turn.engine.operator;
+  const { object } = turn.self;
+  const parsed = parseInstance(resource, object);
+  // A status is ours to write: one that an older version left must not keep the instance from being looked at.
+  if (parsed.ok || !parsed.problems.every(({ path }) => /^status\b/.test(path))) return parsed;
+  const { status: _, ...rest } = object;
+  return parseInstance(resource, rest);
+}
+
+/** What carries the marks of this instance, as the caches have it. */
+export function collectOwned(turn: Turn): Child[] {
+  const { operator, stores } = turn.engine;
+  return operator.owns.flatMap(({ kind }) =>
+    [...stores.owned(kind).by(OWNER_UID, turn.owner.uid)]
+      .filter(({ object }) => isMarked(object, turn.owner))
+      .map((live) => ({ kind, live })),
+  );
+}
+
+/** Everything that `reconcile` and `finalize` see. */
+export async function observe<R extends Resource, X>(
+  turn: Turn<R, X>,
+  self: Instance<R>,
+  owned: readonly Child[],
+): Promise<Observed<R, X>> {
+  const { operator, stores, client, effects } = turn.engine;
+  const { namespace } = turn.owner;
+  const related = operator.watches.flatMap((watch) => {
+    const { kind } = watch;
+    return selectRelated(stores.watched(watch), watch.relate(self), namespace).map(({ object }) => ({
+      kind,
+      object: freeze(object),
+    }));
+  });
+  const read = createReader({ operator, client, namespace, signal: turn.signal, redactor: turn.redactor });
+  const external = await operator.observe?.({ self, read, signal: turn.signal });
+  return Object.freeze({
+    self,
+    owned: createObjectSet(
+      owned.map(({ kind, live }) => ({ kind, object: freeze(live.object) })),
+      namespace,
+    ),
+    related: createObjectSet(related, namespace),
+    // An operator without `observe` has X = undefined.
+    external: freeze(external) as X,
+    effects: effects.outcomes(turn.owner.uid),
+    now: turn.now,
+  });
+}

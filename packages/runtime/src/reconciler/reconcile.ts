@@ -1,0 +1,134 @@
+/**
+ * The flow for one instance: observe → decide → plan → execute → effects → status. This is the whole engine on one screen; each
+ * step has a file of its own, and its invariant stands there.
+ *
+ * Called by the queue worker with a key and nothing else: what happened does not matter, only what is. Faults and bugs are
+ * thrown on to it, after the user has been told in the status.
+ */
+import type { Clock, KubeClient } from '@keelson/kube';
+import { formatProblems, type Ref, type Resource } from '@keelson/schema';
+import type { Store } from '../cache/store.ts';
+import { reject } from '../decision.ts';
+import { createEffectRunner } from '../effects/runner.ts';
+import type { Recorder } from '../events/recorder.ts';
+import type { Claims } from '../execute/claims.ts';
+import { finalize } from '../finalize/finalize.ts';
+import { hasFinalizer } from '../finalize/finalizer.ts';
+import type { Fence } from '../lease/fence.ts';
+import { toOwner } from '../marks.ts';
+import type { Operator } from '../operator.ts';
+import { createSettled } from '../plan/settled.ts';
+import { toWanted } from '../plan/wanted.ts';
+import { createRedactor } from '../redact.ts';
+import { reportFailure } from '../status/failure.ts';
+import { concludeApply, concludePending, concludeReject, concludeWait, type Outcome, tellNews } from './conclude.ts';
+import { decide } from './decide.ts';
+import { createMemory, type Memory } from './memory.ts';
+import { collectOwned, observe, parseSelf } from './observe.ts';
+import { executeTurn, planTurn, runEffects } from './perform.ts';
+import type { Engine, EngineHooks, Span, Stores, Turn } from './turn.ts';
+
+export interface ReconcilerOptions<R extends Resource, X> {
+  readonly operator: Operator<R, X>;
+  readonly client: KubeClient;
+  /** The cache of the instances themselves. */
+  readonly primary: Store;
+  readonly stores: Stores;
+  readonly recorder: Recorder;
+  readonly fence: Fence;
+  /** Shared by all operators of a process. */
+  readonly claims: Claims;
+  readonly clock: Clock;
+  readonly span?: Span;
+  readonly hooks?: EngineHooks;
+}
+
+export interface Reconciler {
+  /** Brings one instance to what its operator decides, or says how far it came. Never run twice at once for one key. */
+  reconcile(ref: Ref, signal: AbortSignal): Promise<Outcome>;
+}
+
+export function createReconciler<R extends Resource, X>(options: ReconcilerOptions<R, X>): Reconciler {
+  const { operator, clock, claims } = options;
+  const engine: Engine<R, X> = {
+    ...options,
+    span: options.span ?? ((_, run) => run()),
+    hooks: options.hooks ?? {},
+    effects: createEffectRunner({ operator, clock }),
+    settled: createSettled(),
+    settledStatus: createSettled(),
+  };
+  const memory = createMemory((uid) => {
+    claims.release(uid);
+    for (const part of [engine.effects, engine.settled, engine.settledStatus]) part.forget(uid);
+  });
+  return { reconcile: (ref, signal) => reconcile(engine, memory, ref, signal) };
+}
+
+async function reconcile<R extends Resource, X>(
+  engine: Engine<R, X>,
+  memory: Memory,
+  ref: Ref,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const self = engine.primary.get(ref);
+  if (self === undefined) {
+    memory.forget(ref);
+    return { result: 'absent', steps: 0, statusWritten: false };
+  }
+  const owner = toOwner(engine.operator, self.object);
+  const turn: Turn<R, X> = {
+    engine,
+    self,
+    owner,
+    signal,
+    now: new Date(engine.clock.now()),
+    redactor: createRedactor(),
+  };
+  const notes = memory.of(ref, owner.uid);
+  try {
+    const leaving = self.object.metadata.deletionTimestamp !== undefined;
+    const outcome = leaving ? await end(turn, memory, notes, ref) : await converge(turn, notes);
+    notes.failures = 0;
+    return outcome;
+  } catch (error) {
+    notes.failures += 1;
+    await engine.span('status', () => reportFailure(turn, error, notes.failures));
+    throw error;
+  }
+}
+
+type Notes = ReturnType<Memory['of']>;
+
+/** The instance is there to stay: make the cluster as it is decided. */
+async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): Promise<Outcome> {
+  const { operator, span } = turn.engine;
+  const parsed = parseSelf(turn);
+  if (!parsed.ok) {
+    const invalid = reject<R>({ reason: 'InvalidSpec', message: formatProblems(parsed.problems) });
+    return span('status', () => concludeReject(turn, invalid));
+  }
+  const owned = collectOwned(turn);
+  const observed = await span('observe', () => observe(turn, parsed.instance, owned));
+  const decision = await span('decide', async () => decide(operator, observed));
+  if (decision.kind === 'wait') return span('status', () => concludeWait(turn, decision));
+  if (decision.kind === 'reject') return span('status', () => concludeReject(turn, decision));
+  const wanted = toWanted(operator, turn.owner, decision.objects);
+  const plan = await span('plan', async () => planTurn(turn, wanted, owned, decision.adopt));
+  const executed = await span('execute', () => executeTurn(turn, wanted, owned, plan));
+  const effects = await span('effects', () => runEffects(turn, decision.effects ?? []));
+  tellNews(turn, notes, decision.events);
+  return span('status', () => concludeApply(turn, decision, wanted, executed, effects));
+}
+
+/** The instance is being deleted: clean up what nobody else does, then let it go. */
+async function end<R extends Resource, X>(turn: Turn<R, X>, memory: Memory, notes: Notes, ref: Ref): Promise<Outcome> {
+  if (hasFinalizer(turn.self.object)) {
+    notes.finalizingSince ??= turn.now.getTime();
+    const since = notes.finalizingSince;
+    const pending = await turn.engine.span('finalize', () => finalize(turn, since));
+    if (pending !== undefined) return turn.engine.span('status', () => concludePending(turn, pending));
+  }
+  memory.forget(ref);
+  return { result: 'deleted', steps: 0, statusWritten: false };
+}

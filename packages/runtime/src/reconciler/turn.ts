@@ -1,0 +1,62 @@
+/**
+ * A turn: everything that one pass over one instance works with. The engine's parts that outlive a turn are in `Engine`; what
+ * is known of the instance is in the turn itself. Each step of the flow takes the turn and nothing else that is global.
+ */
+import type { Clock, KubeClient } from '@keelson/kube';
+import type { Kind, Resource } from '@keelson/schema';
+import type { Live, Store } from '../cache/store.ts';
+import type { EffectRunner } from '../effects/runner.ts';
+import type { Recorder } from '../events/recorder.ts';
+import type { Claims } from '../execute/claims.ts';
+import type { Fence } from '../lease/fence.ts';
+import type { Owner } from '../marks.ts';
+import type { Operator, Watch } from '../operator.ts';
+import type { Step } from '../plan/plan.ts';
+import type { Settled } from '../plan/settled.ts';
+import type { Redactor } from '../redact.ts';
+
+/** The caches of one operator. */
+export interface Stores {
+  /** Of an owned kind: only what carries the operator's managed-by label. */
+  owned(kind: Kind): Store;
+  watched(watch: Watch): Store;
+}
+
+/** What the process wants to count; none of these may throw. */
+export interface EngineHooks {
+  /** A write to a child was carried out. */
+  step?(step: Step): void;
+  /** The state in the status has moved. */
+  transition?(move: { readonly from: string | undefined; readonly to: string }): void;
+}
+
+/** Wraps one step of the flow, for traces. */
+export type Span = <T>(name: string, run: () => Promise<T>) => Promise<T>;
+
+/** What outlives a turn. */
+export interface Engine<R extends Resource = Resource, X = unknown> {
+  readonly operator: Operator<R, X>;
+  readonly client: KubeClient;
+  readonly primary: Store;
+  readonly stores: Stores;
+  readonly recorder: Recorder;
+  readonly fence: Fence;
+  readonly claims: Claims;
+  readonly clock: Clock;
+  readonly span: Span;
+  readonly hooks: EngineHooks;
+  readonly effects: EffectRunner;
+  /** What the server makes of our children, and of our status. */
+  readonly settled: Settled;
+  readonly settledStatus: Settled;
+}
+
+export interface Turn<R extends Resource = Resource, X = unknown> {
+  readonly engine: Engine<R, X>;
+  /** The instance as the cache holds it, not validated. */
+  self: Live;
+  readonly owner: Owner;
+  readonly now: Date;
+  readonly signal: AbortSignal;
+  readonly redactor: Redactor;
+}
