@@ -82,11 +82,6 @@ export function toConversion(resource: Resource, reach: Reach, caBundle?: string
   return { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
 }
 
-/** True when the versions of a resource differ, so that the API server must have its objects converted. */
-export function needsConversion(resource: Resource): boolean {
-  return resource.versions.some(({ convert }) => convert !== undefined);
-}
-
 /** The name of an operator's webhook configurations. */
 export function configurationName({ name, resource }: Pick<Reviewed, 'name' | 'resource'>): string {
   return `${name}.${resource.group}`;

@@ -24,7 +24,8 @@ export interface Route {
 export interface ServerOptions {
   /** By path. */
   readonly routes: ReadonlyMap<string, Route>;
-  readonly host: string;
+  /** Every address unless told. */
+  readonly host?: string;
   /** 0 takes a free one. */
   readonly port: number;
   /** How long a caller may take to send its request. */
@@ -63,7 +64,7 @@ export class WebhookServer {
   async listen(): Promise<number> {
     const { host, port } = this.#options;
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)));
+      this.#server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host ?? '*', port)));
       this.#server.listen(port, host, () => resolve());
     });
     // From here on an error of the listening socket is one connection that could not be accepted.
