@@ -13,8 +13,8 @@ import { tokenIssuer } from './service-account-token.ts';
 /** Extra command-line flags, without the leading dashes; they win over ours. */
 export type Flags = Readonly<Record<string, string>>;
 
-/** What the command lines are made from. */
-export interface ControlPlaneLayout {
+/** What the command lines of etcd and kube-apiserver are made from. */
+export interface ApiLayout {
   /** The binary that contains every component. */
   readonly binary: string;
   readonly dir: string;
@@ -22,6 +22,17 @@ export interface ControlPlaneLayout {
   readonly apiPort: number;
   readonly admin: AdminClient;
   readonly apiServerFlags: Flags;
+  readonly readyWithinMs: number;
+}
+
+/** What the command line of a client of the API server (controllers, scheduler, nodes) is made from. */
+export interface ClientLayout {
+  readonly binary: string;
+  readonly dir: string;
+  readonly kubeconfig: string;
+  /** Where it serves its health. */
+  readonly port: number;
+  readonly admin: AdminClient;
   readonly readyWithinMs: number;
 }
 
@@ -36,6 +47,7 @@ export function layoutFiles(dir: string) {
     frontProxy: { certificate: pki('front-proxy.crt'), key: pki('front-proxy.key') },
     serviceAccountKey: pki('service-account.key'),
     serviceAccountPublicKey: pki('service-account.pub'),
+    kwokConfig: join(dir, 'kwok.yaml'),
     auditPolicy: join(dir, 'audit-policy.json'),
     auditLog: join(dir, 'log', 'audit.jsonl'),
   } as const;
@@ -45,7 +57,7 @@ export function layoutFiles(dir: string) {
 export const frontProxyName = 'testenv-front-proxy';
 
 /** etcd, with its data in the folder and without fsync. */
-export function etcd(layout: ControlPlaneLayout): PartSpec {
+export function etcd(layout: ApiLayout): PartSpec {
   const url = `http://127.0.0.1:${layout.etcdPort}`;
   return {
     name: 'etcd',
@@ -72,7 +84,7 @@ export function etcd(layout: ControlPlaneLayout): PartSpec {
 }
 
 /** kube-apiserver on 127.0.0.1 with RBAC, audit log, bound ServiceAccount tokens and front-proxy authentication. */
-export function apiServer(layout: ControlPlaneLayout): PartSpec {
+export function apiServer(layout: ApiLayout): PartSpec {
   const files = layoutFiles(layout.dir);
   return {
     name: 'kube-apiserver',
@@ -117,7 +129,77 @@ export function apiServer(layout: ControlPlaneLayout): PartSpec {
   };
 }
 
+/** kube-controller-manager, each controller under its own ServiceAccount, with client limits that do not slow tests. */
+export function controllerManager(layout: ClientLayout): PartSpec {
+  const files = layoutFiles(layout.dir);
+  return {
+    name: 'kube-controller-manager',
+    readyWithinMs: layout.readyWithinMs,
+    command: [
+      layout.binary,
+      'kube-controller-manager',
+      ...toArguments({
+        ...clientFlags(layout),
+        'use-service-account-credentials': 'true',
+        'service-account-private-key-file': files.serviceAccountKey,
+        'root-ca-file': files.authority,
+        'cluster-signing-cert-file': files.authority,
+        'cluster-signing-key-file': files.authorityKey,
+        'kube-api-qps': '300',
+        'kube-api-burst': '600',
+        'node-monitor-period': '1s',
+      }),
+    ],
+    isReady: () => layout.admin.answers(`https://127.0.0.1:${layout.port}/healthz`),
+  };
+}
+
+/** kube-scheduler. */
+export function scheduler(layout: ClientLayout): PartSpec {
+  const flags = { ...clientFlags(layout), 'kube-api-qps': '300', 'kube-api-burst': '600' };
+  return {
+    name: 'kube-scheduler',
+    readyWithinMs: layout.readyWithinMs,
+    command: [layout.binary, 'kube-scheduler', ...toArguments(flags)],
+    isReady: () => layout.admin.answers(`https://127.0.0.1:${layout.port}/readyz`),
+  };
+}
+
+/** KWOK, which plays the kubelet of every node: nodes stay ready and pods become ready, without running anything. */
+export function kwok(layout: ClientLayout): PartSpec {
+  return {
+    name: 'kwok',
+    readyWithinMs: layout.readyWithinMs,
+    command: [
+      layout.binary,
+      ...toArguments({
+        config: layoutFiles(layout.dir).kwokConfig,
+        kubeconfig: layout.kubeconfig,
+        'manage-all-nodes': 'true',
+        cidr: '10.244.0.0/16',
+        'node-lease-duration-seconds': '40',
+        'server-address': `127.0.0.1:${layout.port}`,
+      }),
+    ],
+    isReady: () => layout.admin.answers(`http://127.0.0.1:${layout.port}/healthz`),
+  };
+}
+
+function clientFlags(layout: ClientLayout): Flags {
+  const { server } = layoutFiles(layout.dir);
+  return {
+    kubeconfig: layout.kubeconfig,
+    // There is one of each, and taking a lease would only cost time at start and after a kill.
+    'leader-elect': 'false',
+    'bind-address': '127.0.0.1',
+    'secure-port': String(layout.port),
+    'tls-cert-file': server.certificate,
+    'tls-private-key-file': server.key,
+    profiling: 'false',
+  };
+}
+
 /** Turns flags into arguments. */
-export function toArguments(flags: Flags): string[] {
+function toArguments(flags: Flags): string[] {
   return Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
 }

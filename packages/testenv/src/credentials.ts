@@ -91,8 +91,7 @@ export class Registrar {
 
   /** Writes a kubeconfig with given credentials and gives its path. */
   async write(server: string, user: string, credentials: Credentials): Promise<string> {
-    const fileName = `${user.replace(/[^\w.-]+/g, '-')}-${randomUUID().slice(0, 8)}.kubeconfig`;
-    const path = join(this.#dir, 'kubeconfig', fileName);
+    const path = join(this.#dir, 'kubeconfig', `${user.replace(/[^\w.-]+/g, '-')}-${randomUUID().slice(0, 8)}.yaml`);
     await writeFile(path, kubeconfig(server, this.#keyring.authority.certificate, user, credentials), { mode: 0o600 });
     return path;
   }

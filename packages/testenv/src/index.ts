@@ -3,7 +3,9 @@ export type { Audit, AuditEntry, AuditFilter, AuditLevel, AuditMark } from './au
 export type { Flags } from './control-plane.ts';
 export type { CrdSource } from './crds.ts';
 export type { KubectlOptions } from './kubectl.ts';
+export type { SimulatedNode } from './nodes.ts';
 export type { Part, PartFailure } from './part.ts';
+export { type SimulatedTrouble, simulateAnnotation } from './stages.ts';
 export { startTestEnv } from './start.ts';
 export type {
   Identity,

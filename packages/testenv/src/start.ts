@@ -9,28 +9,30 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ensurePart } from '@keelson/testbed';
-import { AdminClient, isApiError } from './admin.ts';
+import { type AdminClient, isApiError } from './admin.ts';
 import { Audit, auditPolicy } from './audit.ts';
-import { apiServer, etcd, layoutFiles } from './control-plane.ts';
+import { type ClusterParts, type RunningApi, startApi, startCluster } from './cluster.ts';
+import { layoutFiles } from './control-plane.ts';
 import { applyCrds } from './crds.ts';
 import { createKeyring, type Keyring, Registrar } from './credentials.ts';
 import { runKubectl } from './kubectl.ts';
-import { isPartFailure, Part } from './part.ts';
-import { findFreePort, isPortFree } from './ports.ts';
+import { addNodes, simulatedNodes } from './nodes.ts';
+import { isPartFailure } from './part.ts';
+import { isPortFree } from './ports.ts';
 import { Reaper } from './reaper.ts';
 import type { Parts, TestEnv, TestEnvOptions } from './test-env.ts';
 
 /** Starts an environment and resolves when it can be used. */
 export async function startTestEnv(options: TestEnvOptions = {}): Promise<TestEnv> {
-  const progress = options.onProgress ?? (() => {});
+  const { level = 'api', nodes = 3, onProgress: progress = () => {} } = options;
   if (options.port !== undefined && !(await isPortFree(options.port))) {
     throw new Error(
       `port ${options.port} on 127.0.0.1 is taken: end what listens there, or leave out \`port\` to get a free one`,
     );
   }
-  const controlplane = await ensurePart('controlplane', { onProgress: progress });
+  const controlplane = (await ensurePart('controlplane', { onProgress: progress })).path;
+  const kwok = level === 'cluster' ? (await ensurePart('kwok', { onProgress: progress })).path : '';
   const dir = await mkdtemp(join(options.tmpdir ?? tmpdir(), 'keelson-testenv-'));
   const reaper = await Reaper.over(dir);
   try {
@@ -38,71 +40,50 @@ export async function startTestEnv(options: TestEnvOptions = {}): Promise<TestEn
     await writeFile(layoutFiles(dir).auditPolicy, JSON.stringify(auditPolicy(options.auditLevel ?? 'Metadata')));
     const keyring = await createKeyring(dir);
     progress('starting etcd and kube-apiserver');
-    const running = await startApi(reaper, controlplane.path, keyring, options);
-    const env = await assemble(reaper, controlplane.path, keyring, running, options);
-    if (options.crds) await env.applyCrds(options.crds);
-    return env;
+    const api = await startApi(reaper, controlplane, keyring, options);
+    const registrar = new Registrar(dir, keyring, api.admin);
+    const installCrds = applyCrds(api.admin, options.crds ?? []);
+    // Both are waited for below; a failure of one must not be an unhandled rejection while the other runs.
+    installCrds.catch(() => {});
+    let cluster: ClusterParts | undefined;
+    if (level === 'cluster') {
+      progress('starting kube-controller-manager, kube-scheduler and KWOK');
+      const wanted = typeof nodes === 'number' ? simulatedNodes(nodes) : nodes;
+      [cluster] = await Promise.all([
+        startCluster(reaper, { controlplane, kwok }, api, registrar, options),
+        addNodes(api.admin, wanted),
+      ]);
+    }
+    await Promise.all([installCrds, createDefaultServiceAccount(api.admin, 'default')]);
+    return await assemble({ reaper, controlplane, keyring, api, registrar, cluster, options });
   } catch (error) {
     await reaper.end({ keepLogs: isPartFailure(error) });
     throw error;
   }
 }
 
-interface RunningApi {
-  readonly url: string;
-  readonly admin: AdminClient;
-  readonly parts: Parts;
+interface Started {
+  readonly reaper: Reaper;
+  readonly controlplane: string;
+  readonly keyring: Keyring;
+  readonly api: RunningApi;
+  readonly registrar: Registrar;
+  readonly cluster: ClusterParts | undefined;
+  readonly options: TestEnvOptions;
 }
 
-/** Starts etcd and API server; a port that somebody took between our look and the bind means another try. */
-async function startApi(
-  reaper: Reaper,
-  binary: string,
-  keyring: Keyring,
-  options: TestEnvOptions,
-): Promise<RunningApi> {
-  for (let attempt = 1; ; attempt += 1) {
-    const [etcdPort, apiPort] = await Promise.all([findFreePort(), options.port ?? findFreePort()]);
-    const url = `https://127.0.0.1:${apiPort}`;
-    const admin = new AdminClient(url, keyring.authority.certificate, keyring.admin);
-    const layout = {
-      binary,
-      dir: reaper.dir,
-      etcdPort,
-      apiPort,
-      admin,
-      apiServerFlags: options.apiServerFlags ?? {},
-      readyWithinMs: options.readyWithinMs ?? 60_000,
-    };
-    const parts = { etcd: new Part(etcd(layout), reaper), apiserver: new Part(apiServer(layout), reaper) };
-    try {
-      await Promise.all([parts.etcd.start(), parts.apiserver.start()]);
-      await waitForDefaultNamespace(admin);
-      return { url, admin, parts };
-    } catch (error) {
-      await Promise.all([parts.etcd.kill(), parts.apiserver.kill(), admin.close()]);
-      const portTaken = isPartFailure(error) && /address already in use/.test(error.log);
-      if (!portTaken || attempt === 5) throw error;
-    }
-  }
-}
-
-/** The API server reports ready a moment before it has made the system's namespaces. */
-async function waitForDefaultNamespace(admin: AdminClient): Promise<void> {
-  while (!(await admin.answers('/api/v1/namespaces/default'))) await sleep(25);
-}
-
-async function assemble(
-  reaper: Reaper,
-  binary: string,
-  keyring: Keyring,
-  { url, admin, parts }: RunningApi,
-  options: TestEnvOptions,
-): Promise<TestEnv> {
+async function assemble({
+  reaper,
+  controlplane,
+  keyring,
+  api,
+  registrar,
+  cluster,
+  options,
+}: Started): Promise<TestEnv> {
   const { dir } = reaper;
-  const registrar = new Registrar(dir, keyring, admin);
+  const { url, admin } = api;
   const kubeconfig = await registrar.write(url, 'testenv-admin', keyring.admin);
-  await createDefaultServiceAccount(admin, 'default');
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= Promise.all([admin.close(), reaper.end()]).then(() => {});
@@ -114,14 +95,14 @@ async function assemble(
     url,
     authority: keyring.authority.certificate,
     kubeconfig,
-    parts,
+    parts: toParts(api, cluster),
     audit: new Audit(layoutFiles(dir).auditLog, (path) => admin.answers(path)),
     kubeconfigFor: (identity) => registrar.kubeconfigFor(url, identity),
     token: (identity) => registrar.token(identity),
     adminRequest: async <T>(method: string, path: string, body?: unknown, requestOptions = {}) =>
       (await admin.request(method, path, body, requestOptions)) as T,
-    kubectl: (args, kubectlOptions = {}) => runKubectl(reaper, binary, kubeconfig, args, kubectlOptions),
-    kubectlCommand: [binary, 'kubectl', `--kubeconfig=${kubeconfig}`],
+    kubectl: (args, kubectlOptions = {}) => runKubectl(reaper, controlplane, kubeconfig, args, kubectlOptions),
+    kubectlCommand: [controlplane, 'kubectl', `--kubeconfig=${kubeconfig}`],
     applyCrds: (crds) => applyCrds(admin, crds),
     createNamespace: async (name = `test-${Math.random().toString(36).slice(2, 8)}`) => {
       await admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -130,6 +111,26 @@ async function assemble(
     },
     stop,
     [Symbol.asyncDispose]: stop,
+  };
+}
+
+function toParts(api: RunningApi, cluster: ClusterParts | undefined): Parts {
+  const clusterPart = <Name extends keyof ClusterParts>(name: Name) => {
+    if (!cluster) throw new Error(`${name} only runs at level 'cluster': startTestEnv({ level: 'cluster' })`);
+    return cluster[name];
+  };
+  return {
+    etcd: api.etcd,
+    apiserver: api.apiserver,
+    get controllerManager() {
+      return clusterPart('controllerManager');
+    },
+    get scheduler() {
+      return clusterPart('scheduler');
+    },
+    get kwok() {
+      return clusterPart('kwok');
+    },
   };
 }
 

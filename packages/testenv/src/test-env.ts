@@ -4,6 +4,7 @@ import type { Audit, AuditLevel } from './audit.ts';
 import type { Flags } from './control-plane.ts';
 import type { CrdSource } from './crds.ts';
 import type { KubectlOptions } from './kubectl.ts';
+import type { SimulatedNode } from './nodes.ts';
 import type { Part } from './part.ts';
 
 /** How much of Kubernetes is started: storage and API alone, or also controllers, scheduler and simulated nodes. */
@@ -31,6 +32,8 @@ export interface ServiceAccountIdentity {
 export interface TestEnvOptions {
   /** Defaults to 'api'. */
   readonly level?: Level;
+  /** Simulated nodes of level 'cluster', as a number or one by one; defaults to 3. */
+  readonly nodes?: number | readonly SimulatedNode[];
   /** CustomResourceDefinitions to install before `startTestEnv` resolves. */
   readonly crds?: readonly CrdSource[];
   /** How much the audit log holds; defaults to 'Metadata'. */
@@ -51,6 +54,12 @@ export interface TestEnvOptions {
 export interface Parts {
   readonly etcd: Part;
   readonly apiserver: Part;
+  /** Of level 'cluster'; at level 'api' reading it throws. */
+  readonly controllerManager: Part;
+  /** Of level 'cluster'; at level 'api' reading it throws. */
+  readonly scheduler: Part;
+  /** Of level 'cluster'; at level 'api' reading it throws. */
+  readonly kwok: Part;
 }
 
 /** A running Kubernetes on this machine. */
