@@ -371,6 +371,22 @@ describe('carrying bodies', () => {
     expect((await faultOf(client.list(pods))).code).toBe('UnexpectedAnswer');
   });
 
+  it('given a log whose characters are split between chunks, the text is whole', async () => {
+    const text = Buffer.from('날짜: 완료 ✓\n');
+    const server = await up(
+      serveHttp(async (_, response) => {
+        for (const byte of text) {
+          response.write(Buffer.of(byte));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end();
+      }),
+    );
+    let read = '';
+    for await (const chunk of clientFor(localConfig(`http://127.0.0.1:${server.port}`)).logs(ref)) read += chunk;
+    expect(read).toBe(text.toString());
+  });
+
   it('given a base path in the server URL, it stands before every path', async () => {
     const paths: unknown[] = [];
     const server = await up(
