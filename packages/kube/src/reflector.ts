@@ -122,8 +122,6 @@ class Reflector<T extends KubeObject> {
   }
 
   async *#streamFromStart(): AsyncGenerator<ReflectorState<T>, void, void> {
-    // Until the picture is complete, whatever goes wrong makes the next one a paged list.
-    this.#streaming = 'paused';
     const { stream, endsAt } = this.#open({ sendInitialEvents: true });
     try {
       const items = new Map<string, T>();
@@ -138,7 +136,6 @@ class Reflector<T extends KubeObject> {
         if (event.type === 'DELETED') items.delete(`${namespace}/${name}`);
         else items.set(`${namespace}/${name}`, this.#transform(event.object) as T);
       }
-      this.#streaming = 'wanted';
       this.#doubtful = false;
       const resourceVersion = this.#position;
       yield { state: 'replaced', items: [...items.values()], resourceVersion };
@@ -161,9 +158,13 @@ class Reflector<T extends KubeObject> {
       }
       return event;
     } catch (error) {
-      if (!isFault(error, 'Invalid', 'BadRequest', 'NotAcceptable')) throw error;
-      this.#streaming = 'refused';
-      return undefined;
+      if (isFault(error, 'Invalid', 'BadRequest', 'NotAcceptable')) {
+        this.#streaming = 'refused';
+        return undefined;
+      }
+      // Half a picture is none. Where streams break so soon, pages that are read one by one have a better chance.
+      if (isFault(error, 'StreamBroken', 'StreamStalled')) this.#streaming = 'paused';
+      throw error;
     }
   }
 

@@ -6,10 +6,17 @@ interface Meaning {
   readonly codes: RegExp;
   readonly fault: FaultCode;
   readonly words: string;
+  /** What it means when a proxy stands in between. */
+  readonly proxied?: string;
 }
 
 const meanings: readonly Meaning[] = [
-  { codes: /^ECONNREFUSED$/, fault: 'Unreachable', words: 'connection refused; is the API server running?' },
+  {
+    codes: /^ECONNREFUSED$/,
+    fault: 'Unreachable',
+    words: 'connection refused; is the API server running?',
+    proxied: 'connection refused; is the proxy running?',
+  },
   {
     codes: /^(ENOTFOUND|EAI_NODATA|EAI_NONAME)$/,
     fault: 'Unreachable',
@@ -63,8 +70,19 @@ const meanings: readonly Meaning[] = [
   },
 ];
 
+export interface Broken {
+  readonly error: unknown;
+  readonly server: string;
+  /** `GET /api/…` */
+  readonly request: string;
+  readonly sent: boolean;
+  /** A proxy stands in between, and may be the one that fails. */
+  readonly proxied: boolean;
+}
+
 /** The fault for a connection that failed before or after a request was sent. */
-export function toConnectionFault(error: unknown, server: string, request: string, sent: boolean): Fault {
+export function toConnectionFault({ error, request, sent, proxied, ...broken }: Broken): Fault {
+  const server = proxied ? `${broken.server} through its proxy` : broken.server;
   const text = textOf(error);
   // OpenSSL reports an answer in clear text as a bare EPROTO on some platforms.
   const code = /wrong version number/.test(text) ? 'ERR_SSL_WRONG_VERSION_NUMBER' : codeOf(error);
@@ -81,8 +99,9 @@ export function toConnectionFault(error: unknown, server: string, request: strin
   }
   const meaning = meanings.find(({ codes }) => codes.test(code));
   if (meaning !== undefined) {
+    const words = proxied ? (meaning.proxied ?? meaning.words) : meaning.words;
     const reason = meaning.fault === 'TlsRefused' ? ` (${code})` : '';
-    return new Fault(meaning.fault, `cannot reach ${server}: ${meaning.words}${reason}`, details, error);
+    return new Fault(meaning.fault, `cannot reach ${server}: ${words}${reason}`, details, error);
   }
   const happened = sent
     ? `the connection to ${server} broke before the answer to ${request} came (${code || text})`

@@ -273,9 +273,15 @@ export class Transport {
   }
 
   #lostFault(error: unknown, request: ApiRequest): unknown {
-    return error instanceof ExchangeLost
-      ? toConnectionFault(error.cause, this.server, nameOf(request), error.sent)
-      : error;
+    if (!(error instanceof ExchangeLost)) return error;
+    const proxied = this.#config.proxy !== undefined;
+    return toConnectionFault({
+      error: error.cause,
+      server: this.server,
+      request: nameOf(request),
+      sent: error.sent,
+      proxied,
+    });
   }
 
   #faultOf(request: ApiRequest, answer: Answer): Fault {
