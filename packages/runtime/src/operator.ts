@@ -7,6 +7,7 @@
  */
 import {
   type Duration,
+  type Grant,
   type Instance,
   type Kind,
   type KubeObject,
@@ -80,6 +81,8 @@ export interface OperatorDefinition<R extends Resource, X> {
   readonly owns: readonly (Kind | Owned)[];
   readonly watches?: readonly Watch<R>[];
   readonly reads?: readonly Read[];
+  /** Further permissions, such as those that it passes on in the Roles it makes (Kubernetes lets nobody grant what he does not have). */
+  readonly grants?: readonly Grant[];
   /** Gathers what is outside the caches (another API, a Secret); its result reaches `reconcile` as `external`. */
   observe?(context: ObserveContext<R>): Promise<X>;
   /** The rules: what should be, given what is. */

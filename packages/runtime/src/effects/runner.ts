@@ -28,6 +28,13 @@ export interface EffectReport {
   readonly done: boolean;
 }
 
+/** One run of a handler, for metrics. */
+export interface EffectRan {
+  readonly handler: string;
+  readonly state: EffectOutcome['state'];
+  readonly seconds: number;
+}
+
 export interface EffectRunner {
   /** How the effects of an instance have ended so far, by their key. */
   outcomes(uid: string): ReadonlyMap<string, EffectOutcome>;
@@ -48,6 +55,7 @@ const retry = { initialMs: 1_000, maxMs: 5 * 60_000 };
 export function createEffectRunner(options: {
   readonly operator: { readonly name: string; readonly effects: Readonly<Record<string, EffectHandler>> };
   readonly clock: Clock;
+  readonly onRun?: (run: EffectRan) => void;
 }): EffectRunner {
   const { operator, clock } = options;
   const instances = new Map<string, Map<string, Kept>>();
@@ -95,7 +103,15 @@ export function createEffectRunner(options: {
           kept.identity !== identity ||
           (kept.dueAt !== undefined && kept.dueAt <= clock.monotonic());
         after.set(effect.key, kept ?? placeholder);
-        if (isDue) due.push(perform(effect, identity, kept, run).then((now) => void after.set(effect.key, now)));
+        if (!isDue) continue;
+        const began = clock.monotonic();
+        due.push(
+          perform(effect, identity, kept, run).then((now) => {
+            after.set(effect.key, now);
+            const seconds = (clock.monotonic() - began) / 1_000;
+            options.onRun?.({ handler: effect.handler, state: now.outcome.state, seconds });
+          }),
+        );
       }
       await Promise.all(due);
       if (after.size === 0) instances.delete(uid);

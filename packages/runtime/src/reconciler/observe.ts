@@ -36,11 +36,13 @@ export async function observe<R extends Resource, X>(
   self: Instance<R>,
   owned: readonly Child[],
 ): Promise<Observed<R, X>> {
-  const { operator, stores, client, effects } = turn.engine;
+  const { operator, stores, client, effects, hooks } = turn.engine;
   const { namespace } = turn.owner;
   const related = operator.watches.flatMap((watch) => {
     const { kind } = watch;
-    return selectRelated(stores.watched(watch), watch.relate(self), namespace).map(({ object }) => ({
+    const asked = watch.relate(self);
+    hooks.related?.(turn.owner, watch, asked);
+    return selectRelated(stores.watched(watch), asked, namespace).map(({ object }) => ({
       kind,
       object: freeze(object),
     }));

@@ -54,7 +54,7 @@ export function createReconciler<R extends Resource, X>(options: ReconcilerOptio
     ...options,
     span: options.span ?? ((_, run) => run()),
     hooks: options.hooks ?? {},
-    effects: createEffectRunner({ operator, clock }),
+    effects: createEffectRunner({ operator, clock, onRun: (run) => options.hooks?.effect?.(run) }),
     settled: createSettled(),
     settledStatus: createSettled(),
   };

@@ -3,14 +3,14 @@
  * is known of the instance is in the turn itself. Each step of the flow takes the turn and nothing else that is global.
  */
 import type { Clock, KubeClient } from '@keelson/kube';
-import type { Kind, Resource } from '@keelson/schema';
+import type { Kind, Ref, Resource } from '@keelson/schema';
 import type { Live, Store } from '../cache/store.ts';
-import type { EffectRunner } from '../effects/runner.ts';
+import type { EffectRan, EffectRunner } from '../effects/runner.ts';
 import type { Recorder } from '../events/recorder.ts';
 import type { Claims } from '../execute/claims.ts';
 import type { Fence } from '../lease/fence.ts';
 import type { Owner } from '../marks.ts';
-import type { Operator, Watch } from '../operator.ts';
+import type { Operator, Related, Watch } from '../operator.ts';
 import type { Step } from '../plan/plan.ts';
 import type { Settled } from '../plan/settled.ts';
 import type { Redactor } from '../redact.ts';
@@ -26,6 +26,10 @@ export interface Stores {
 export interface EngineHooks {
   /** A write to a child was carried out. */
   step?(step: Step): void;
+  /** A handler of an effect has run. */
+  effect?(run: EffectRan): void;
+  /** The instance asks for these objects of a watch; told before they are read, so that no change falls in between. */
+  related?(ref: Ref, watch: Watch, related: readonly Related[]): void;
   /** The state in the status has moved. */
   transition?(move: { readonly from: string | undefined; readonly to: string }): void;
 }

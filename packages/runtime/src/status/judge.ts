@@ -60,11 +60,7 @@ export function judgeReady(
   }
   if (failed.length > 0) return { status: 'False', reason: 'ChildFailed', message: listed([...failed, ...waiting]) };
   if (waiting.length > 0) return { status: 'False', reason: 'Progressing', message: listed(waiting) };
-  return {
-    status: 'True',
-    reason: 'Ready',
-    message: wanted.length === 1 ? 'the one object is ready' : `all ${wanted.length} objects are ready`,
-  };
+  return { status: 'True', reason: 'Ready', message: 'everything is ready' };
 }
 
 /** Several things in one message: the first few in full. */

@@ -7,21 +7,24 @@
  * is forced (our fields are ours) and carries no resourceVersion, only the uid of the instance it speaks of.
  */
 import { isFault } from '@keelson/kube';
-import type { KubeObject } from '@keelson/schema';
+import { formatProblems, type KubeObject, parseInstance } from '@keelson/schema';
 import { operatorBug } from '../bug.ts';
+import { explainFault } from '../execute/fault.ts';
 import { statusDifferences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
 import { isMap } from '../plan/value.ts';
+import { objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
 import { engineConditions } from './condition.ts';
 import { conditionsOf } from './next.ts';
 
 /** True when there was something to write and the instance was still there. */
-export async function writeStatus(turn: Turn, next: KubeObject): Promise<boolean> {
+export async function writeStatus(turn: Turn, stated: KubeObject): Promise<boolean> {
   const { engine, owner, signal } = turn;
   const { object } = turn.self;
-  const changes = statusDifferences(next, turn.self);
-  if (changes.length === 0 || engine.settledStatus.covers(owner.uid, object, next, changes)) return false;
+  if (isSaid(turn, stated)) return false;
+  const next = toStored(turn, stated);
+  if (isSaid(turn, next)) return false;
   const move = checkMove(turn, next);
   engine.fence.check();
   let answer: KubeObject;
@@ -30,7 +33,7 @@ export async function writeStatus(turn: Turn, next: KubeObject): Promise<boolean
     answer = await engine.client.apply(engine.operator.resource, next, options);
   } catch (error) {
     if (isFault(error, 'NotFound')) return false;
-    throw error;
+    throw explainFault(error, `write the status of ${objectText(engine.operator.resource, object)}`);
   }
   engine.primary.absorb(answer);
   const before = turn.self;
@@ -38,6 +41,22 @@ export async function writeStatus(turn: Turn, next: KubeObject): Promise<boolean
   engine.settledStatus.remember(owner.uid, answer, next, statusDifferences(next, turn.self));
   tell(turn, before.object, next, move);
   return true;
+}
+
+/** True when the status says this already, as far as the server can. */
+function isSaid({ engine, owner, self }: Turn, next: KubeObject): boolean {
+  const changes = statusDifferences(next, self);
+  return changes.length === 0 || engine.settledStatus.covers(owner.uid, self.object, next, changes);
+}
+
+/** The status as the schema has it: what it does not know is dropped, what it does not allow is a bug of the operator. */
+function toStored(turn: Turn, next: KubeObject): KubeObject {
+  const { operator } = turn.engine;
+  const parsed = parseInstance(operator.resource, { ...next, spec: turn.self.object.spec });
+  if (parsed.ok) return { ...next, status: parsed.instance.status };
+  const problems = parsed.problems.filter(({ path }) => /^status\b/.test(path));
+  if (problems.length === 0) return next;
+  throw operatorBug(`operator ${operator.name} states what its own schema does not allow: ${formatProblems(problems)}`);
 }
 
 interface Move {
