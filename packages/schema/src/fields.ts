@@ -14,6 +14,7 @@ import Type, {
 } from 'typebox';
 import type { Duration } from './duration.ts';
 import type { KubeObject } from './object.ts';
+import { exactlyOneRule } from './structural/exactly-one.ts';
 import type { Rule } from './structural/schema.ts';
 import {
   durationPattern,
@@ -92,16 +93,8 @@ export function exactlyOneOf<Properties extends TProperties>(
 ): TUnsafe<ExactlyOne<Properties>> {
   const names = Object.keys(properties);
   const optional = Object.fromEntries(names.map((name) => [name, Type.Optional(properties[name] ?? Type.Unknown())]));
-  const count = names.map((name) => `(has(self.${name}) ? 1 : 0)`).join(' + ');
-  // oneOf binds offline too; the rule adds a message that a person understands.
   return Type.Unsafe<ExactlyOne<Properties>>(
-    Type.Object(optional, {
-      ...options,
-      oneOf: names.map((name) => ({ required: [name] })),
-      'x-kubernetes-validations': [
-        { rule: `${count} == 1`, message: `exactly one of ${names.join(', ')} must be set` },
-      ],
-    }),
+    Type.Object(optional, { ...options, 'x-kubernetes-validations': [exactlyOneRule(names)] }),
   );
 }
 

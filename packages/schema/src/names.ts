@@ -25,12 +25,14 @@ const takenShortNames: Readonly<Record<string, string>> = {
   ds: 'daemonsets',
   hpa: 'horizontalpodautoscalers',
   ing: 'ingresses',
+  ip: 'ipaddresses',
   netpol: 'networkpolicies',
   pc: 'priorityclasses',
   pdb: 'poddisruptionbudgets',
   rs: 'replicasets',
   sc: 'storageclasses',
   sts: 'statefulsets',
+  vac: 'volumeattributesclasses',
 };
 
 const lowerCaseName = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;

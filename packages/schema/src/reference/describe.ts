@@ -1,4 +1,5 @@
 /** Schemas in words: the type of a field, and what its values must keep to. */
+import { exactlyOneNames } from '../structural/exactly-one.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
 import { describePattern } from '../validate/words.ts';
 
@@ -72,6 +73,8 @@ function listType(schema: StructuralSchema): string {
 }
 
 function alternatives(schema: StructuralSchema): string {
+  const [exactly] = exactlyOneNames(schema);
+  if (exactly !== undefined) return `Exactly one of ${exactly.map((name) => `\`${name}\``).join(', ')}`;
   const names = (schema.oneOf ?? []).map((branch) => branch.required?.map((name) => `\`${name}\``).join(' and ') ?? '');
   if (names.length > 0 && !names.includes('')) return `Exactly one of ${names.join(', ')}`;
   const variants = (schema.anyOf ?? []).flatMap((branch) =>

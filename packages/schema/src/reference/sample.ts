@@ -3,6 +3,7 @@ import { apiVersionOf } from '../kind.ts';
 import type { KubeObject } from '../object.ts';
 import { formatProblems, parseInstance } from '../parse.ts';
 import { type Resource, storageVersionOf } from '../resource.ts';
+import { exactlyOneNames } from '../structural/exactly-one.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
 import {
   durationPattern,
@@ -91,8 +92,11 @@ function sampleObject(schema: StructuralSchema): unknown {
   }
   const sample: Record<string, unknown> = Object.fromEntries(fields.map(([name, field]) => [name, sampleOf(field)]));
   // The first alternative is as good as any; its fields may not be among the required ones of the object.
-  const branch = (schema.anyOf ?? schema.oneOf)?.[0];
-  for (const name of branch?.required ?? []) sample[name] ??= sampleOf(schema.properties?.[name] ?? {});
+  const alternatives = [
+    (schema.anyOf ?? schema.oneOf)?.[0]?.required ?? [],
+    exactlyOneNames(schema)[0]?.slice(0, 1) ?? [],
+  ];
+  for (const name of alternatives.flat()) sample[name] ??= sampleOf(schema.properties?.[name] ?? {});
   return sample;
 }
 

@@ -103,17 +103,24 @@ function withoutStrings(expression: string): string {
   return expression.replace(/[rR]?('''[\s\S]*?'''|"""[\s\S]*?"""|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g, "''");
 }
 
-/** The escapes by which CEL reaches field names that are no CEL identifiers (Kubernetes, "Validation rules"). */
-function unescapeMember(name: string): string {
-  const keyword =
-    /^__(true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace|return)__$/.exec(
-      name,
-    );
-  if (keyword?.[1] !== undefined) return keyword[1];
-  return name.replace(
-    /__(underscores|dot|dash|slash)__/g,
-    (_, word: string) => ({ underscores: '__', dot: '.', dash: '-', slash: '/' })[word] ?? '',
-  );
+const reserved =
+  'true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace|return';
+
+/** A field name as CEL writes it (Kubernetes docs, "Validation rules": escaping). */
+export function escapeMember(name: string): string {
+  if (new RegExp(`^(${reserved})$`).test(name)) return `__${name}__`;
+  return name
+    .replace(/__/g, '__underscores__')
+    .replace(/\./g, '__dot__')
+    .replace(/-/g, '__dash__')
+    .replace(/\//g, '__slash__');
+}
+
+/** The field name behind a CEL identifier. */
+export function unescapeMember(name: string): string {
+  const keyword = new RegExp(`^__(${reserved})__$`).exec(name)?.[1];
+  const signs: Readonly<Record<string, string>> = { underscores: '__', dot: '.', dash: '-', slash: '/' };
+  return keyword ?? name.replace(/__(underscores|dot|dash|slash)__/g, (_, word: string) => signs[word] ?? '');
 }
 
 function quote(rule: string): string {

@@ -1,4 +1,5 @@
 /** Value validations: they look at a value that already has its shape, and only note what is wrong. */
+import { exactlyOneNames } from '../structural/exactly-one.ts';
 import { compilePattern } from '../structural/pattern.ts';
 import type { StructuralSchema } from '../structural/schema.ts';
 import { formats } from './formats.ts';
@@ -133,6 +134,13 @@ function addObject(schema: StructuralSchema, judges: Judge[]): void {
     judges.push((value, report) => {
       if (!isPlainObject(value)) return;
       for (const name of required) if (!Object.hasOwn(value, name)) note(report, 'is required', name);
+    });
+  }
+  for (const names of exactlyOneNames(schema)) {
+    judges.push((value, report) => {
+      const count = isPlainObject(value) ? names.filter((name) => Object.hasOwn(value, name)).length : 1;
+      if (count !== 1)
+        note(report, `must have exactly one of ${names.join(', ')}, got ${count === 0 ? 'none' : count}`);
     });
   }
   // Under a type the fields are visited by the shape; here only the branches of allOf, anyOf, oneOf and not speak of fields.

@@ -3,7 +3,7 @@
  * drop unknown fields, drop nulls where null is not allowed, fill in defaults, then judge.
  *
  * Invariant: the given value is never changed, the result is a deeply frozen copy, and no value makes it throw. Differences to the
- * server are only these: CEL rules are not evaluated, and a list in the place of a string with a format is refused (the server
+ * server are only these: CEL rules are not evaluated (but for `exactlyOneOf`), and a list in the place of a string with a format is refused (the server
  * lets it pass). The real server is asked in server.test.ts.
  */
 import type { StructuralSchema } from '../structural/schema.ts';
@@ -57,9 +57,9 @@ function compileShape(schema: StructuralSchema, judge: Judge): Visit {
   }
 }
 
-/** Whole, and within the 64 bits that the server holds integers in. */
+/** Whole, and within the 64 bits that the server holds integers in (the double -2^63 is written as a lesser number). */
 function isInt64(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63;
+  return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 }
 
 function compileScalar(expected: string, isRight: (value: unknown) => boolean, judge: Judge): Visit {
