@@ -11,11 +11,22 @@ export type {
 export { apply, reject, wait } from './decision.ts';
 export type { Effect, EffectContext, EffectHandler, EffectOutcome } from './effect.ts';
 export { defineEffect } from './effect.ts';
+export type { EventSource } from './events/note.ts';
+export type { Recorder } from './events/recorder.ts';
+export type { Finding, Health } from './health/checks.ts';
+export type { Address } from './health/server.ts';
+export { type Key, toKey, toRef } from './key.ts';
+export type { Fence } from './lease/fence.ts';
+export type { LeaseTimes } from './lease/lease-record.ts';
 export type { Lifecycle, LifecycleDefinition } from './lifecycle.ts';
 export { defineLifecycle } from './lifecycle.ts';
 export type { Logger, LoggerOptions, LogLevel } from './logging/logger.ts';
 export { createLogger, silentLogger } from './logging/logger.ts';
+export type { LeaderElection, Manager, ManagerOptions, Runnable, RunnableContext } from './manager/manager.ts';
+export { createManager } from './manager/manager.ts';
 export { marks } from './marks.ts';
+export { createMetrics, type Metrics, type MetricsOptions } from './metrics/metrics.ts';
+export { toMetricsReference } from './metrics/reference.ts';
 export type { ObjectSet, Observed } from './observed.ts';
 export type {
   ObserveContext,
@@ -28,5 +39,10 @@ export type {
   Watch,
 } from './operator.ts';
 export { defineOperator } from './operator.ts';
+export type { PermissionOptions } from './permissions.ts';
+export { permissions } from './permissions.ts';
 export type { Change, Plan, Refusal, Step } from './plan/plan.ts';
 export type { Admission, Problem, Review, Verdict } from './webhook/admission.ts';
+export { webhookGrants } from './webhook/grants.ts';
+export type { Reach } from './webhook/registration.ts';
+export { createWebhooks, needsWebhooks, type Webhooks, type WebhooksOptions } from './webhook/webhooks.ts';

@@ -103,6 +103,7 @@ describe('a queue', () => {
     expect(delays.slice(0, 4)).toEqual([100, 200, 400, 800]);
     expect(delays.at(-1)).toBe(FAST.maxMs);
     expect(Math.round(queue.retry('b', FAST))).toBe(100);
+    expect(queue.retry('told to wait', FAST, 7_000)).toBe(7_000);
     queue.forget('a');
     expect(Math.round(queue.retry('a', FAST))).toBe(100);
   });

@@ -40,8 +40,8 @@ export interface Queue {
   add(key: Key, priority?: Priority): void;
   /** The key is to run within this time. */
   addAfter(key: Key, ms: number, priority?: Priority): void;
-  /** The key failed: it is to run again, later the more often it failed. Answers the delay. */
-  retry(key: Key, backoff: Backoff): number;
+  /** The key failed: it is to run again, later the more often it failed, but not before `atLeastMs`. Answers the delay. */
+  retry(key: Key, backoff: Backoff, atLeastMs?: number): number;
   /** The key is well: its failures count no more. */
   forget(key: Key): void;
   /** The next key to run, which is running from now on; undefined when none is ready. */
@@ -188,9 +188,9 @@ export function createQueue({ clock, observer }: QueueOptions): Queue {
   return {
     add: (key, priority = 'live') => schedule(key, clock.monotonic(), priority),
     addAfter: (key, ms, priority = 'retry') => schedule(key, clock.monotonic() + ms, priority),
-    retry(key, backoff) {
+    retry(key, backoff, atLeastMs = 0) {
       const entry = entryOf(key);
-      const ms = backoffDelay(entry.failures, backoff, clock.random());
+      const ms = Math.max(atLeastMs, backoffDelay(entry.failures, backoff, clock.random()));
       entry.failures += 1;
       observer?.retried();
       schedule(key, clock.monotonic() + ms, 'retry');

@@ -104,4 +104,33 @@ describe('workers', () => {
     queue.add('deaf');
     expect(queue.take()).toBeUndefined();
   });
+
+  it('go on with others when the work on one key never ends', async () => {
+    const clock = createSimulatedClock();
+    const queue = createQueue({ clock });
+    const finished: string[] = [];
+    const workers = createWorkers({
+      queue,
+      concurrency: 1,
+      clock,
+      async work(key, _signal, giveUp) {
+        if (key !== 'endless') return void finished.push(key);
+        await clock.sleep(100);
+        giveUp();
+        await new Promise(() => {});
+      },
+    });
+    workers.start();
+    queue.add('endless');
+    queue.add('other');
+    await clock.advance(99);
+    expect(finished).toEqual([]);
+    await clock.advance(1);
+    expect(finished).toEqual(['other']);
+    queue.add('endless');
+    queue.add('third');
+    expect(queue.depth()).toBe(0);
+    await clock.advance(1);
+    expect(finished).toEqual(['other', 'third']);
+  });
 });

@@ -12,8 +12,8 @@ export interface WorkersOptions {
   readonly queue: Queue;
   readonly concurrency: number;
   readonly clock: Clock;
-  /** Must not reject: it is the one place that catches. */
-  readonly work: (key: Key, signal: AbortSignal) => Promise<void>;
+  /** Must not reject: it is the one place that catches. `giveUp` frees the worker for others; the key still counts as running. */
+  readonly work: (key: Key, signal: AbortSignal, giveUp: () => void) => Promise<void>;
 }
 
 export interface Workers {
@@ -29,6 +29,8 @@ const ABORT_GRACE_MS = 1_000;
 
 export function createWorkers({ queue, concurrency, clock, work }: WorkersOptions): Workers {
   const active = new Map<Key, AbortController>();
+  /** Active keys whose work does not end and that hold up nobody any more. */
+  const givenUp = new Set<Key>();
   const idle: (() => void)[] = [];
   let taking = false;
 
@@ -36,9 +38,13 @@ export function createWorkers({ queue, concurrency, clock, work }: WorkersOption
     const controller = new AbortController();
     active.set(key, controller);
     try {
-      await work(key, controller.signal);
+      await work(key, controller.signal, () => {
+        givenUp.add(key);
+        pump();
+      });
     } finally {
       active.delete(key);
+      givenUp.delete(key);
       queue.done(key);
       pump();
       if (active.size === 0) for (const resolve of idle.splice(0)) resolve();
@@ -46,7 +52,7 @@ export function createWorkers({ queue, concurrency, clock, work }: WorkersOption
   }
 
   function pump(): void {
-    while (taking && active.size < concurrency) {
+    while (taking && active.size - givenUp.size < concurrency) {
       const key = queue.take();
       if (key === undefined) return;
       void run(key);

@@ -1,0 +1,76 @@
+/**
+ * Routing: from a change in a store to the keys that must look at it. An event is a hint, never an input: all that is passed on
+ * is a key and how urgent it is.
+ *
+ * Invariant: whatever an instance has seen in its last reconcile wakes it when somebody else changes it: itself, what it owns
+ * (by the owner's uid), what it relates to. Its own writes wake others, never itself.
+ */
+import type { KubeObject, Ref } from '@keelson/schema';
+import { ownerUid } from '../cache/object-index.ts';
+import type { StoreEvent } from '../cache/store.ts';
+import { type Key, toKey } from '../key.ts';
+import type { Related, Watch } from '../operator.ts';
+import type { Priority } from '../queue/queue.ts';
+import { createRelations, type Relations } from '../relations/relations.ts';
+import type { OperatorStores } from './stores.ts';
+
+export interface Routing {
+  /** Takes note of what an instance relates to through a watch. */
+  relate(ref: Ref, watch: Watch, related: readonly Related[]): void;
+  /** Keys of all instances. */
+  keys(): Iterable<Key>;
+  close(): void;
+}
+
+/** Calls `wake` for each key that a change concerns, from now on. */
+export function createRouting(stores: OperatorStores, wake: (key: Key, priority: Priority) => void): Routing {
+  /** By uid, because that is what children name, and a name may be used anew. */
+  const keyByUid = new Map<string, Key>();
+  const relations = new Map<Watch, Relations>(
+    [...stores.watched.keys()].map((watch) => [watch, createRelations(watch.kind)]),
+  );
+
+  function onInstance(event: StoreEvent): void {
+    const { uid } = event.object.metadata;
+    const key = toKey(event.object.metadata);
+    if (event.type === 'gone') {
+      if (uid !== undefined) keyByUid.delete(uid);
+      for (const one of relations.values()) one.clear(key);
+    } else if (uid !== undefined) keyByUid.set(uid, key);
+    if (!event.own) wake(key, event.initial ? 'background' : 'live');
+  }
+
+  function onChild(event: StoreEvent): void {
+    // At the start every instance is looked at anyway.
+    if (event.own || event.initial) return;
+    const owners = new Set([ownerUid(event.object), event.old === undefined ? undefined : ownerUid(event.old)]);
+    for (const uid of owners) {
+      const key = uid === undefined ? undefined : keyByUid.get(uid);
+      if (key !== undefined) wake(key, 'live');
+    }
+  }
+
+  function onRelated(one: Relations, event: StoreEvent): void {
+    const keys = new Set(one.interested(event.object));
+    if (event.old !== undefined && event.old !== event.object)
+      for (const key of one.interested(event.old)) keys.add(key);
+    for (const key of keys) wake(key, event.initial ? 'background' : 'live');
+  }
+
+  const ends = [stores.primary.listen(onInstance)];
+  for (const store of stores.owned.values()) ends.push(store.listen(onChild));
+  for (const [watch, store] of stores.watched) {
+    const one = relations.get(watch);
+    if (one !== undefined) ends.push(store.listen((event) => onRelated(one, event)));
+  }
+
+  return {
+    relate: (ref, watch, related) => relations.get(watch)?.set(toKey(ref), related, ref.namespace),
+    *keys() {
+      for (const { object } of stores.primary.list()) yield toKey((object as KubeObject).metadata);
+    },
+    close() {
+      for (const end of ends) end();
+    },
+  };
+}
