@@ -40,7 +40,7 @@ describe('planRotation', () => {
 
   it('renews the server certificate at about two thirds of its life, with the same authority', async () => {
     const { material } = await settle(nothing, start);
-    const at = renewAt(material.serving?.certificate ?? expect.fail('no server certificate'));
+    const at = renewAt(material.serving?.certificate ?? expect.fail('no server certificate'), 30 * day);
     expect((at - start) / (30 * day)).toBeGreaterThanOrEqual(0.6);
     expect((at - start) / (30 * day)).toBeLessThanOrEqual(0.73);
     expect((await settle(material, at - 1)).plan.due).toBe(false);
@@ -53,7 +53,7 @@ describe('planRotation', () => {
   it('tells callers of a new authority before anything is signed by it', async () => {
     const { material } = await settle(nothing, start);
     const old = material.signer?.certificate ?? expect.fail('no authority');
-    const now = renewAt(old) + 1;
+    const now = renewAt(old, 365 * day) + 1;
     const current = (await settle(material, now - 10 * day)).material;
 
     const added = await settle(current, now, { trusted: false });
@@ -75,7 +75,7 @@ describe('planRotation', () => {
 
   it('drops the old authority when the last certificate that it signed has expired, not before', async () => {
     const { material } = await settle(nothing, start);
-    const now = renewAt(material.signer?.certificate ?? expect.fail('no authority')) + 1;
+    const now = renewAt(material.signer?.certificate ?? expect.fail('no authority'), 365 * day) + 1;
     const served = (await settle(material, now - 1000)).material;
     const added = await settle(served, now);
     const used = await settle(added.material, now);
@@ -93,6 +93,16 @@ describe('planRotation', () => {
     const moved = await settle(material, start, { policy: { ...policy, names }, trusted: false });
     expect(moved.plan.serving).toBe('the server certificate is not for webhooks.keelson.svc');
     expect(moved.material.serving?.certificate.x509.subjectAltName).toContain('webhooks.keelson.svc');
+  });
+
+  it('follows a policy that became stricter, also for certificates that were made for longer', async () => {
+    const { material } = await settle(nothing, start);
+    const strict = { ...policy, authorityLifetimeMs: 40 * day, servingLifetimeMs: 10 * day };
+    expect((await settle(material, start + 8 * day)).plan.due).toBe(false);
+    expect((await settle(material, start + 8 * day, { policy: strict })).plan.serving).toMatch(/past two thirds/);
+    expect((await settle(material, start + 30 * day - 1, { policy: strict })).plan.authority).toMatch(
+      /past two thirds/,
+    );
   });
 
   it('keeps the authority behind what is being served when the Secret was deleted', async () => {

@@ -62,7 +62,7 @@ export function planRotation({ material, now, policy, trustedSince, inUse }: Rot
     material.signer !== undefined && now < material.signer.certificate.notAfter
       ? material.signer.certificate
       : undefined;
-  const authority = reasonForAuthority(signer, now, times);
+  const authority = reasonForAuthority(signer, now, policy, times);
 
   const candidates = [...material.authorities];
   if (inUse !== undefined && now < inUse.notAfter && !includes(candidates, inUse)) {
@@ -93,6 +93,7 @@ export function planRotation({ material, now, policy, trustedSince, inUse }: Rot
       issuer,
       authority === undefined ? signer : undefined,
       now,
+      policy,
       times,
     );
     const since = authority === undefined && signer !== undefined ? trustedSince(signer.fingerprint) : undefined;
@@ -113,10 +114,13 @@ export function planRotation({ material, now, policy, trustedSince, inUse }: Rot
   };
 }
 
-/** When a certificate is renewed: between 0.60 and 0.73 of its life, by its fingerprint. */
-export function renewAt({ createdAt, notAfter, fingerprint }: Certificate): number {
+/**
+ * When a certificate is renewed: between 0.60 and 0.73 of its life, by its fingerprint. Its life is the one that it was given, or
+ * the one that the policy gives now if that is shorter.
+ */
+export function renewAt({ createdAt, notAfter, fingerprint }: Certificate, lifetimeMs: number): number {
   const jitter = Number.parseInt(fingerprint.slice(0, 8), 16) / 0xffff_ffff;
-  return createdAt + (notAfter - createdAt) * (0.6 + 0.13 * jitter);
+  return createdAt + Math.min(notAfter - createdAt, lifetimeMs) * (0.6 + 0.13 * jitter);
 }
 
 /** The authority in a bundle behind a server certificate, as long as both are valid. */
@@ -129,10 +133,16 @@ export function usableIssuer(
   return authorities.find((authority) => now < authority.notAfter && isIssuedBy(serving.certificate, authority));
 }
 
-function reasonForAuthority(signer: Certificate | undefined, now: number, times: number[]): string | undefined {
+function reasonForAuthority(
+  signer: Certificate | undefined,
+  now: number,
+  policy: RotationPolicy,
+  times: number[],
+): string | undefined {
   if (signer === undefined) return 'there is no valid authority with its key';
-  if (now >= renewAt(signer)) return `'${commonName(signer)}' is past two thirds of its life`;
-  times.push(renewAt(signer));
+  if (now >= renewAt(signer, policy.authorityLifetimeMs))
+    return `'${commonName(signer)}' is past two thirds of its life`;
+  times.push(renewAt(signer, policy.authorityLifetimeMs));
   return undefined;
 }
 
@@ -156,11 +166,12 @@ function reasonToReplace(
   issuer: Certificate | undefined,
   signer: Certificate | undefined,
   now: number,
+  policy: RotationPolicy,
   times: number[],
 ): string | undefined {
   if (signer !== undefined && issuer?.fingerprint !== signer.fingerprint) return 'there is a newer authority';
-  if (now >= renewAt(serving)) return 'the server certificate is past two thirds of its life';
-  times.push(renewAt(serving));
+  if (now >= renewAt(serving, policy.servingLifetimeMs)) return 'the server certificate is past two thirds of its life';
+  times.push(renewAt(serving, policy.servingLifetimeMs));
   return undefined;
 }
 
