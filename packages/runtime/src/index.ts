@@ -41,7 +41,13 @@ export type {
 export { defineOperator } from './operator.ts';
 export type { PermissionOptions } from './permissions.ts';
 export { permissions } from './permissions.ts';
-export type { Change, Plan, Refusal, Step } from './plan/plan.ts';
+export { describeChange } from './plan/because.ts';
+export type { Change, ChangeStep, CreateStep, DeleteStep, Leaving, Plan, Refusal, Step } from './plan/plan.ts';
+export type { Preview, PreviewOptions } from './preview.ts';
+export { previewInstance } from './preview.ts';
+export type { Outcome } from './reconciler/conclude.ts';
+export type { Rendering, Surroundings } from './render.ts';
+export { renderInstance } from './render.ts';
 export type { Admission, Problem, Review, Verdict } from './webhook/admission.ts';
 export { webhookGrants } from './webhook/grants.ts';
 export type { Reach } from './webhook/registration.ts';

@@ -121,7 +121,8 @@ export interface Operator<R extends Resource = Resource, X = unknown>
 
 /** Checks a definition and fills in its defaults; throws and names every flaw with its remedy. */
 export function defineOperator<R extends Resource, X = undefined>(
-  definition: OperatorDefinition<R, X>,
+  // Only `resource` decides R: what the rules return would be a second opinion.
+  definition: OperatorDefinition<NoInfer<R>, X> & { readonly resource: R },
 ): Operator<R, X> {
   const owns = (definition.owns ?? []).map((entry): Owned => ('plural' in entry ? { kind: entry } : entry));
   const operator: Operator<R, X> = {

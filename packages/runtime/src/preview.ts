@@ -1,0 +1,253 @@
+/**
+ * Previews an instance against a cluster: what the operator would do if this instance were applied now, without doing it. It
+ * reads what the reconciler would have in its caches and then runs the same steps; the API server's dry run has the last word on
+ * what would really change. For `keelson plan`.
+ */
+import { isFault, type KubeClient, systemClock } from '@keelson/kube';
+import type { Kind, KubeObject, Problem, Resource } from '@keelson/schema';
+import { createStore } from './cache/memory-store.ts';
+import { OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
+import type { Store } from './cache/store.ts';
+import type { Decision } from './decision.ts';
+import { createEffectRunner } from './effects/runner.ts';
+import { createClaims } from './execute/claims.ts';
+import { marks, type Owner, toOwner } from './marks.ts';
+import type { Operator, Owned, Watch } from './operator.ts';
+import { toLive } from './plan/fields.ts';
+import { ownershipOf } from './plan/ownership.ts';
+import {
+  type ChangeStep,
+  type CreateStep,
+  type Leaving,
+  type Plan,
+  type Refusal,
+  type Step,
+  toChange,
+} from './plan/plan.ts';
+import { createSettled } from './plan/settled.ts';
+import { isSame } from './plan/value.ts';
+import { toWanted } from './plan/wanted.ts';
+import { decide } from './reconciler/decide.ts';
+import { collectOwned, observe } from './reconciler/observe.ts';
+import { planTurn } from './reconciler/perform.ts';
+import type { Engine, Turn } from './reconciler/turn.ts';
+import { createRedactor } from './redact.ts';
+import { admitInstance, withNamespace } from './render.ts';
+
+export interface PreviewOptions<R extends Resource, X> {
+  readonly operator: Operator<R, X>;
+  readonly client: KubeClient;
+  /** The instance as it would be applied; it need not exist. */
+  readonly object: KubeObject;
+  /** For an instance that names none. Default `default`. */
+  readonly namespace?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Preview<R extends Resource> {
+  /** What is wrong with the instance; if anything is, nothing was planned. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+  /** The instance is in the cluster already. */
+  readonly exists: boolean;
+  readonly decision?: Decision<R>;
+  readonly plan: Plan;
+  /** What the API server says it would refuse. */
+  readonly faults: readonly { readonly step: Step; readonly message: string }[];
+}
+
+const nothing: Plan = { steps: [], refusals: [], leaving: [] };
+
+/** What would happen. Writes nothing. */
+export async function previewInstance<R extends Resource, X>(options: PreviewOptions<R, X>): Promise<Preview<R>> {
+  const { operator, client, signal = new AbortController().signal } = options;
+  const object = withNamespace(operator.resource, options.object, options.namespace);
+  const existing: KubeObject | undefined = await client.find(operator.resource, object.metadata, { signal });
+  const exists = existing !== undefined;
+  const { instance, problems, warnings } = admitInstance(operator, exists ? merge(existing, object) : object);
+  if (instance === undefined) return { problems, warnings, exists, plan: nothing, faults: [] };
+
+  const turn = await prepareTurn(operator, client, instance, signal);
+  const owned = collectOwned(turn);
+  const decision = decide(operator, await observe(turn, instance, owned));
+  if (decision.kind !== 'apply') return { problems, warnings, exists, decision, plan: nothing, faults: [] };
+  const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision.adopt);
+  return { problems, warnings, exists, decision, ...(await refine(turn, draft)) };
+}
+
+/** The existing instance with the new spec, labels and annotations: what applying it would give. */
+function merge(existing: KubeObject, object: KubeObject): KubeObject {
+  const labels = { ...existing.metadata.labels, ...object.metadata.labels };
+  const annotations = { ...existing.metadata.annotations, ...object.metadata.annotations };
+  return { ...existing, ...object, metadata: { ...existing.metadata, labels, annotations }, status: existing.status };
+}
+
+/** A turn like the reconciler's, on stores that hold what the cluster has right now. */
+async function prepareTurn<R extends Resource, X>(
+  operator: Operator<R, X>,
+  client: KubeClient,
+  self: KubeObject,
+  signal: AbortSignal,
+): Promise<Turn<R, X>> {
+  const owner = toOwner(operator, self);
+  const owned = new Map<Kind, Store>();
+  for (const entry of operator.owns) owned.set(entry.kind, await readOwned(client, owner, entry, signal));
+  const watched = new Map<Watch<R>, Store>();
+  for (const watch of operator.watches) {
+    watched.set(
+      watch,
+      await readAll(
+        client,
+        watch.kind,
+        { ...watch.scope, ...(watch.metadataOnly === true ? { metadataOnly: true } : {}) },
+        signal,
+      ),
+    );
+  }
+  const primary = createStore(operator.resource as Kind, {
+    clock: systemClock,
+    managers: new Set([operator.fieldManager]),
+  });
+  const engine: Engine<R, X> = {
+    operator,
+    client,
+    primary: primary.view(operator.fieldManager),
+    stores: { owned: (kind) => present(owned.get(kind)), watched: (watch) => present(watched.get(watch as Watch<R>)) },
+    recorder: { record: () => undefined, flush: async () => undefined },
+    fence: {
+      check() {
+        throw new Error('a preview writes nothing');
+      },
+    },
+    claims: createClaims(),
+    clock: systemClock,
+    span: (_, run) => run(),
+    hooks: {},
+    effects: createEffectRunner({ operator, clock: systemClock }),
+    settled: createSettled(),
+    settledStatus: createSettled(),
+  };
+  return {
+    engine,
+    self: { object: self },
+    owner,
+    now: new Date(systemClock.now()),
+    signal,
+    redactor: createRedactor(),
+  };
+}
+
+function readOwned(client: KubeClient, owner: Owner, { kind, anywhere }: Owned, signal: AbortSignal): Promise<Store> {
+  const near = kind.scope === 'Namespaced' && anywhere !== true && owner.namespace !== undefined;
+  const labelSelector = `${marks.managedBy}=${owner.fieldManager}`;
+  return readAll(
+    client,
+    kind,
+    near ? { labelSelector, namespace: owner.namespace } : { labelSelector },
+    signal,
+    owner.fieldManager,
+  );
+}
+
+async function readAll(
+  client: KubeClient,
+  kind: Kind,
+  scope: { namespace?: string | undefined; labelSelector?: string; fieldSelector?: string; metadataOnly?: boolean },
+  signal: AbortSignal,
+  manager?: string,
+): Promise<Store> {
+  const managers = new Set(manager === undefined ? [] : [manager]);
+  const store = createStore(kind, { clock: systemClock, managers, indexes: { [OWNER_UID]: ownerUidIndex } });
+  const { namespace, ...rest } = scope;
+  try {
+    const page = await client.listAll(kind, { ...rest, ...(namespace === undefined ? {} : { namespace }), signal });
+    store.replace(page.items, page.resourceVersion);
+  } catch (error) {
+    // What the cluster does not know has no objects.
+    if (!isFault(error, 'KindNotServed', 'NotFound')) throw error;
+    store.replace([], '0');
+  }
+  return store.view(manager);
+}
+
+function present<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('an operator declares every kind it looks at');
+  return value;
+}
+
+interface Refined {
+  readonly plan: Plan;
+  readonly faults: { readonly step: Step; readonly message: string }[];
+}
+
+/** Asks the API server about each step. */
+async function refine(turn: Turn, draft: Plan): Promise<Refined> {
+  const steps: Step[] = [];
+  const refusals: Refusal[] = [...draft.refusals];
+  const leaving: Leaving[] = [...draft.leaving];
+  const faults: Refined['faults'] = [];
+  for (const planned of draft.steps) {
+    const met = planned.action === 'create' ? await meet(turn, planned) : { step: planned };
+    if (met.refusal !== undefined) refusals.push(met.refusal);
+    if (met.leaving !== undefined) leaving.push(met.leaving);
+    if (met.step === undefined) continue;
+    const verdict = met.step.action === 'delete' ? { differs: true } : await tryOut(turn, met.step);
+    if (verdict.differs) steps.push(met.step);
+    if (verdict.message !== undefined) faults.push({ step: met.step, message: verdict.message });
+  }
+  return { plan: { steps, refusals, leaving }, faults };
+}
+
+interface Met {
+  readonly step?: Step | undefined;
+  readonly refusal?: Refusal;
+  readonly leaving?: Leaving;
+}
+
+/** What creating would find in its place. */
+async function meet({ engine, owner, signal }: Turn, step: CreateStep): Promise<Met> {
+  const there = await findIfServed(engine.client, step, signal);
+  if (there === undefined) return { step };
+  const ownership = ownershipOf(step.kind, there, owner, step.adopt);
+  if (ownership.whose === 'foreign')
+    return { refusal: { kind: step.kind, object: step.object, because: ownership.because } };
+  if (there.metadata.deletionTimestamp !== undefined)
+    return { leaving: { kind: step.kind, live: there, wanted: true } };
+  return { step: toChange(step, toLive(there, owner.fieldManager), owner) };
+}
+
+async function findIfServed(
+  client: KubeClient,
+  step: CreateStep,
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  try {
+    return await client.find(step.kind, step.object.metadata, { signal });
+  } catch (error) {
+    if (isFault(error, 'KindNotServed')) return undefined;
+    throw error;
+  }
+}
+
+/** The API server's dry run of a step: whether anything would differ, and what it would refuse. */
+async function tryOut(
+  { engine, owner, signal }: Turn,
+  step: CreateStep | ChangeStep,
+): Promise<{ differs: boolean; message?: string }> {
+  try {
+    const options = { fieldManager: owner.fieldManager, force: step.action === 'change', dryRun: true, signal };
+    const answer = await engine.client.apply(step.kind, step.object, options);
+    return { differs: step.action === 'create' || !isSame(essence(answer), essence(step.live)) };
+  } catch (error) {
+    // A namespace or a definition that the plan itself makes first is not there for the dry run.
+    if (!isFault(error) || signal.aborted) throw error;
+    const early = step.action === 'create' && isFault(error, 'NotFound', 'KindNotServed');
+    return early ? { differs: true } : { differs: true, message: error.message };
+  }
+}
+
+/** What of an object an apply can change: not what the server counts and stamps. */
+function essence({ metadata, ...rest }: KubeObject): unknown {
+  const { managedFields: _, resourceVersion: __, generation: ___, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}

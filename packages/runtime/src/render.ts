@@ -1,0 +1,76 @@
+/**
+ * Renders an instance with no cluster at hand: exactly the objects that the operator would apply, by the very functions that run
+ * in production. What only a cluster could tell (other objects, what `observe` reads, a uid) can be given, or is left empty.
+ */
+import { type Kind, type KubeObject, type Problem, parseInstance, type Resource } from '@keelson/schema';
+import type { Decision } from './decision.ts';
+import type { EffectOutcome } from './effect.ts';
+import { toOwner } from './marks.ts';
+import { createObjectSet } from './observed.ts';
+import type { Operator } from './operator.ts';
+import { freeze } from './plan/value.ts';
+import { toWanted } from './plan/wanted.ts';
+import { decide } from './reconciler/decide.ts';
+import { reviewInstance } from './webhook/review-instance.ts';
+
+/** What the operator is to see beside the instance. */
+export interface Surroundings<X = unknown> {
+  /** For an instance that names none. Default `default`. */
+  readonly namespace?: string;
+  readonly owned?: readonly { readonly kind: Kind; readonly object: KubeObject }[];
+  readonly related?: readonly { readonly kind: Kind; readonly object: KubeObject }[];
+  /** In place of what `observe` would return. */
+  readonly external?: X;
+  readonly effects?: ReadonlyMap<string, EffectOutcome>;
+  readonly now?: Date;
+}
+
+export interface Rendering<R extends Resource> {
+  /** What is wrong with the instance; if anything is, nothing was decided. */
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+  readonly decision?: Decision<R>;
+  /** In apply order, with marks and owner references; empty unless the decision is to apply. */
+  readonly objects: readonly KubeObject[];
+}
+
+/** What an operator would make of an instance. Pure. */
+export function renderInstance<R extends Resource, X>(
+  operator: Operator<R, X>,
+  object: KubeObject,
+  surroundings: Surroundings<X> = {},
+): Rendering<R> {
+  const admitted = admitInstance(operator, withNamespace(operator.resource, object, surroundings.namespace));
+  if (admitted.instance === undefined) return { problems: admitted.problems, warnings: admitted.warnings, objects: [] };
+  const { instance, warnings } = admitted;
+  const owner = toOwner(operator, instance);
+  const decision = decide(
+    operator,
+    Object.freeze({
+      self: instance,
+      owned: createObjectSet(freeze(surroundings.owned ?? []), owner.namespace),
+      related: createObjectSet(freeze(surroundings.related ?? []), owner.namespace),
+      external: surroundings.external as X,
+      effects: surroundings.effects ?? new Map(),
+      now: surroundings.now ?? new Date(),
+    }),
+  );
+  const wanted = decision.kind === 'apply' ? toWanted(operator, owner, decision.objects) : [];
+  return { problems: [], warnings, decision, objects: wanted.map((one) => one.object) };
+}
+
+/** The instance as the API server would store it: defaulted, changed by the operator's admission, checked. */
+export function admitInstance<R extends Resource, X>(operator: Operator<R, X>, object: KubeObject) {
+  const before = parseInstance(operator.resource, object);
+  const mutated = reviewInstance(operator, before.ok ? before.instance : object).object;
+  const parsed = parseInstance(operator.resource, mutated);
+  if (!parsed.ok) return { problems: parsed.problems, warnings: [], instance: undefined };
+  const { problems, warnings } = reviewInstance(operator, parsed.instance);
+  return { problems, warnings, instance: problems.length === 0 ? parsed.instance : undefined };
+}
+
+/** kubectl puts objects that name no namespace into the current one. */
+export function withNamespace(resource: Resource, object: KubeObject, namespace = 'default'): KubeObject {
+  if (resource.scope === 'Cluster' || object.metadata?.namespace !== undefined) return object;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
