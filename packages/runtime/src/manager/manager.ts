@@ -12,7 +12,7 @@ import { hostname } from 'node:os';
 import { type Fault, type KubeClient, reflect as kubeReflect, type Reflect as ReflectKind } from '@keelson/kube';
 import type { Resource } from '@keelson/schema';
 import type { Registry } from 'prom-client';
-import { createCache } from '../cache/cache.ts';
+import { type CacheOptions, createCache } from '../cache/cache.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Controller, createController } from '../controller/controller.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
@@ -73,6 +73,8 @@ export interface ManagerOptions {
   readonly drainMs?: number;
   /** How long one reconcile may take. Default 5 minutes. */
   readonly reconcileTimeoutMs?: number;
+  /** When a watch counts as out of date: without a sign of life, or without a connection, for this long. */
+  readonly staleness?: Pick<CacheOptions, 'silentMs' | 'disconnectedMs'>;
   readonly reflect?: ReflectKind;
 }
 
@@ -105,6 +107,7 @@ export function createManager(options: ManagerOptions): Manager {
     clock,
     logger,
     reflect: options.reflect ?? kubeReflect,
+    ...options.staleness,
     ...(options.namespaces === undefined ? {} : { namespaces: options.namespaces }),
   });
   const claims = createClaims();
