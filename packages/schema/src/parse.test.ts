@@ -68,6 +68,19 @@ describe('an object that the server would take', () => {
     expect(Object.keys(specOf({ config: JSON.parse(text) }).config ?? {})).toEqual(['a', '__proto__']);
   });
 
+  test.each([
+    [
+      'fields',
+      { readyReplicas: 'three', address: 'a', conditions: [{ type: 'Ready' }], observedGeneration: 2 },
+      { address: 'a', observedGeneration: 2 },
+    ],
+    ['all of it', 'gone', undefined],
+  ])('loses of a status that the schema no longer knows %s', (_, status, kept) => {
+    const result = parseInstance(Website, website({ host: 'h', pages: {} }, { status }));
+
+    expect(result.ok && result.instance.status).toEqual(kept);
+  });
+
   test('may be written in another version', () => {
     const result = parseInstance(Tunnel, {
       apiVersion: 'example.com/v1alpha1',

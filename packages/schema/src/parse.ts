@@ -12,8 +12,9 @@ export type ParseResult<R extends Resource> =
 
 /**
  * Validates and defaults an object as the API server would, in the stored version, and gives it deeply frozen. An object in
- * another version of the resource is converted. Pure, and no input makes it throw but a conversion function that throws.
- * CEL rules are the server's alone.
+ * another version of the resource is converted. Fields of a status that no longer fit the schema are left out: the operator
+ * writes its status anew, and nobody else can. Pure, and no input makes it throw but a conversion function that throws.
+ * CEL rules are the server's alone, but for `exactlyOneOf`.
  */
 export function parseInstance<R extends Resource>(resource: R, object: unknown): ParseResult<R> {
   const problem = identify(resource, object);
@@ -45,10 +46,24 @@ function identify(resource: Resource, object: unknown): Problem | undefined {
 }
 
 function visit(version: ResourceVersion, object: unknown): ParseResult<Resource> {
+  const first = check(version, object);
+  if (first.ok || !first.problems.every(({ path }) => path.startsWith('status'))) return first;
+  return check(version, withoutBadStatus(object, first.problems));
+}
+
+function check(version: ResourceVersion, object: unknown): ParseResult<Resource> {
   const report = createReport();
   const instance = version.visit(object, report);
   if (isPlainObject(instance)) checkMetadataKeys(instance.metadata, report);
   return report.problems.length === 0
     ? { ok: true, instance: instance as Instance<Resource> }
     : { ok: false, problems: report.problems };
+}
+
+/** The object without those fields of its status that have problems; without a status if they cannot be told. */
+function withoutBadStatus(object: unknown, problems: readonly Problem[]): unknown {
+  const { status, ...rest } = isPlainObject(object) ? object : {};
+  const bad = problems.map(({ path }) => /^status\.([\w$-]+)/.exec(path)?.[1]);
+  if (!isPlainObject(status) || bad.includes(undefined)) return rest;
+  return { ...rest, status: Object.fromEntries(Object.entries(status).filter(([name]) => !bad.includes(name))) };
 }

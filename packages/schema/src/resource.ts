@@ -5,7 +5,7 @@
  * Invariant: whatever a CRD cannot express faithfully fails at definition and names the path; a resource that exists is one
  * that the API server accepts. Only `defineResource` makes one; it is frozen.
  */
-import type { Static, TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from 'typebox';
 import type { Kind } from './kind.ts';
 import type { Condition, ObjectMeta } from './object.ts';
 import type { Rule, StructuralSchema } from './structural/schema.ts';
@@ -121,9 +121,6 @@ export interface Resource<Spec = unknown, Status = unknown> extends Kind<CustomO
 
 /** The type of `self` for a resource. */
 export type Instance<R> = R extends Resource<infer Spec, infer Status> ? CustomObject<Spec, Status> : never;
-
-/** The type that a schema describes. */
-export type SpecOf<S extends TSchema> = Static<S>;
 
 /** The version that is stored, and that operators see. */
 export function storageVersionOf(resource: Resource): ResourceVersion {
