@@ -4,6 +4,7 @@
  * It is for arranging and asserting in tests. Code under test must use a client and a user of its own, or RBAC and the
  * audit log would show the wrong identity.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { KeyPair } from './pki.ts';
 
@@ -40,8 +41,23 @@ export class AdminClient {
     this.#agent = new Agent({ connect: { ca: authority, cert: identity.certificate, key: identity.key } });
   }
 
-  /** Sends one request and gives the decoded body; rejects with an `ApiError` from code 400 on. */
+  /**
+   * Sends one request and gives the decoded body; rejects with an `ApiError` from code 400 on. It asks again on 429,
+   * which a freshly started API server gives while it fills its caches.
+   */
   async request(method: string, path: string, body?: unknown, options: AdminRequestOptions = {}): Promise<unknown> {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      try {
+        return await this.#send(method, path, body, options);
+      } catch (error) {
+        if (!isApiError(error, 429) || Date.now() > deadline) throw error;
+        await sleep(100);
+      }
+    }
+  }
+
+  async #send(method: string, path: string, body: unknown, options: AdminRequestOptions): Promise<unknown> {
     const contentType =
       options.contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
     const response = await request(new URL(path, this.#origin), {

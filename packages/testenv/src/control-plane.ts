@@ -181,6 +181,10 @@ export function kwok(layout: ClientLayout): PartSpec {
         'server-address': `127.0.0.1:${layout.port}`,
       }),
     ],
+    // KWOK holds a lease a node under a name that it invents at each start, and would wait for its own old ones to expire.
+    prepare: async () => {
+      await layout.admin.request('DELETE', '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases');
+    },
     isReady: () => layout.admin.answers(`http://127.0.0.1:${layout.port}/healthz`),
   };
 }

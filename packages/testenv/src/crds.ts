@@ -8,6 +8,7 @@ import type { AdminClient, ApiObject } from './admin.ts';
 export type CrdSource = ApiObject | string;
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const establishWithinMs = 30_000;
 
 /** Applies CustomResourceDefinitions and waits until the API server serves them. */
 export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[]): Promise<void> {
@@ -18,6 +19,7 @@ export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[
         contentType: 'application/apply-patch+yaml',
       });
       await waitUntilEstablished(admin, crd.metadata.name);
+      await waitUntilServed(admin, crd as CustomResourceDefinition);
     }),
   );
 }
@@ -34,12 +36,36 @@ async function load(source: CrdSource): Promise<ApiObject[]> {
   return objects.filter((object) => object?.kind === 'CustomResourceDefinition') as ApiObject[];
 }
 
+interface CustomResourceDefinition extends ApiObject {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
+}
+
+/** An established definition is not yet in the server's routes, and its first list may come too early for the cache. */
+async function waitUntilServed(admin: AdminClient, { spec }: CustomResourceDefinition): Promise<void> {
+  const served = spec.versions.filter((version) => version.served);
+  const deadline = Date.now() + establishWithinMs;
+  await Promise.all(
+    served.map(async ({ name }) => {
+      const path = `/apis/${spec.group}/${name}/${spec.names.plural}?limit=1`;
+      while (!(await admin.answers(path))) {
+        // Asked once more in the open, the server says what it lacks.
+        if (Date.now() > deadline) await admin.request('GET', path);
+        await sleep(25);
+      }
+    }),
+  );
+}
+
 interface CrdStatus {
   status?: { conditions?: { type: string; status: string; message?: string }[] };
 }
 
 async function waitUntilEstablished(admin: AdminClient, name: string): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + establishWithinMs;
   for (;;) {
     const { status } = (await admin.request('GET', `${collection}/${name}`)) as CrdStatus;
     const conditions = status?.conditions ?? [];

@@ -15,6 +15,8 @@ import type { Reaper } from './reaper.ts';
 export interface PartSpec {
   readonly name: string;
   readonly command: readonly string[];
+  /** What has to be done before each start. */
+  readonly prepare?: () => Promise<void>;
   /** Whether the part serves now; called every few milliseconds until it says yes. */
   readonly isReady: () => Promise<boolean>;
   /** How long the part may take to become ready. */
@@ -56,6 +58,7 @@ export class Part {
   /** Starts the part on its old port and data, and waits until it is ready; does nothing when it runs. */
   async start(): Promise<void> {
     if (this.running) return;
+    await this.#spec.prepare?.();
     const log = await open(this.logFile, 'a');
     try {
       // Output goes straight to the file: a pipe would fill up, or break, when the test process is busy or gone.
@@ -87,7 +90,7 @@ export class Part {
     await exit;
   }
 
-  /** Ends the part gracefully (SIGTERM), and after five seconds with SIGKILL. */
+  /** Ends the part gracefully (SIGTERM), and after three seconds with SIGKILL. */
   async stop(): Promise<void> {
     const child = this.#process;
     if (!child || !this.running) return;
@@ -96,7 +99,7 @@ export class Part {
     child.kill('SIGTERM');
     // A paused process would keep the signal pending for ever.
     child.kill('SIGCONT');
-    const insist = setTimeout(() => child.kill('SIGKILL'), 5000);
+    const insist = setTimeout(() => child.kill('SIGKILL'), 3000);
     await exit;
     clearTimeout(insist);
   }

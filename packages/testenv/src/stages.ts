@@ -128,11 +128,13 @@ initContainerStatuses:
 {{ with NodeIPsWith .spec.nodeName }}
 hostIP: {{ index . 0 | Quote }}
 {{ end }}
+{{ if not .status.podIP }}
 {{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
 podIP: {{ index . 0 | Quote }}
 podIPs:
 {{ range . }}
 - ip: {{ . | Quote }}
+{{ end }}
 {{ end }}
 {{ end }}
 `;

@@ -16,6 +16,8 @@ import { type ClusterParts, type RunningApi, startApi, startCluster } from './cl
 import { layoutFiles } from './control-plane.ts';
 import { applyCrds } from './crds.ts';
 import { createKeyring, type Keyring, Registrar } from './credentials.ts';
+import type { FaultProxy } from './fault-proxy/proxy.ts';
+import { startFaultProxy } from './fault-proxy/start.ts';
 import { runKubectl } from './kubectl.ts';
 import { addNodes, simulatedNodes } from './nodes.ts';
 import { isPartFailure } from './part.ts';
@@ -84,9 +86,10 @@ async function assemble({
   const { dir } = reaper;
   const { url, admin } = api;
   const kubeconfig = await registrar.write(url, 'testenv-admin', keyring.admin);
+  const proxies: FaultProxy[] = [];
   let stopped: Promise<void> | undefined;
   const stop = () => {
-    stopped ??= Promise.all([admin.close(), reaper.end()]).then(() => {});
+    stopped ??= Promise.all([admin.close(), reaper.end(), ...proxies.map((proxy) => proxy.close())]).then(() => {});
     return stopped;
   };
   return {
@@ -108,6 +111,11 @@ async function assemble({
       await admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       await createDefaultServiceAccount(admin, name);
       return name;
+    },
+    faultProxy: async (proxyOptions = {}) => {
+      const proxy = await startFaultProxy(url, keyring, registrar, proxyOptions);
+      proxies.push(proxy);
+      return proxy;
     },
     stop,
     [Symbol.asyncDispose]: stop,

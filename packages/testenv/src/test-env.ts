@@ -3,6 +3,7 @@ import type { AdminRequestOptions } from './admin.ts';
 import type { Audit, AuditLevel } from './audit.ts';
 import type { Flags } from './control-plane.ts';
 import type { CrdSource } from './crds.ts';
+import type { FaultProxy } from './fault-proxy/proxy.ts';
 import type { KubectlOptions } from './kubectl.ts';
 import type { SimulatedNode } from './nodes.ts';
 import type { Part } from './part.ts';
@@ -50,6 +51,12 @@ export interface TestEnvOptions {
   readonly readyWithinMs?: number;
 }
 
+/** How a fault proxy is made. */
+export interface FaultProxyOptions {
+  /** The source of chance for rules with a probability, 0 ≤ x < 1; defaults to Math.random. */
+  readonly random?: () => number;
+}
+
 /** The parts of an environment, each of which can be killed, paused and started again. */
 export interface Parts {
   readonly etcd: Part;
@@ -89,6 +96,8 @@ export interface TestEnv extends AsyncDisposable {
   applyCrds(crds: readonly CrdSource[]): Promise<void>;
   /** Creates a namespace, together with its default ServiceAccount, and gives its name; without a name it invents one. */
   createNamespace(name?: string): Promise<string>;
+  /** Starts a proxy before the API server that makes things go wrong on demand; it ends with the environment. */
+  faultProxy(options?: FaultProxyOptions): Promise<FaultProxy>;
   /** Ends every process and removes the temporary folder. */
   stop(): Promise<void>;
 }
