@@ -1,3 +1,6 @@
+export type { Cache, CacheOptions, OpenStore, StoreReport, StoreRequest } from './cache/cache.ts';
+export { createCache } from './cache/cache.ts';
+export type { Live, Store, StoreEvent } from './cache/store.ts';
 export type {
   Apply,
   ConditionNote,

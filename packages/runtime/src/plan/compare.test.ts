@@ -216,6 +216,20 @@ const cases: readonly Case[] = [
     differ: [],
   },
   {
+    given: 'zero values that the server does not store, as long as they are ours',
+    wanted: { hostNetwork: false, minReadySeconds: 0, value: '' },
+    live: {},
+    fields: { 'f:hostNetwork': {}, 'f:minReadySeconds': {}, 'f:value': {} },
+    differ: [],
+  },
+  {
+    given: 'a zero value that somebody removed',
+    wanted: { automountServiceAccountToken: false },
+    live: {},
+    fields: { 'f:secrets': {} },
+    differ: [{ path: 'automountServiceAccountToken', from: undefined, to: false }],
+  },
+  {
     given: 'a key that is not a plain word',
     wanted: { data: { 'nginx.conf': 'b' } },
     live: { data: { 'nginx.conf': 'a' } },

@@ -14,7 +14,7 @@ import { matchItems } from './match.ts';
 import { field, index, keyed, type Path, toText } from './path.ts';
 import type { Change } from './plan.ts';
 import { isQuantityField, toBillionths } from './quantity.ts';
-import { isEmpty, isMap, isSame, type PlainMap } from './value.ts';
+import { isEmpty, isMap, isSame, isZero, type PlainMap } from './value.ts';
 
 /** What identifies an object or belongs to the server: never applied, so never compared. */
 const identity = new Set(['apiVersion', 'kind', 'metadata', 'status']);
@@ -63,6 +63,8 @@ function compareField(path: Path, wanted: unknown, live: unknown, fields: Fields
   }
   if (isEmpty(wanted) && isEmpty(live)) return;
   if (live === undefined || live === null) {
+    // Of many fields the server does not store the zero value; it is still ours then. Had somebody removed the field, it were not.
+    if (fields !== undefined && isZero(wanted)) return;
     changes.push({ path: toText(path), from: undefined, to: wanted });
     return;
   }

@@ -17,6 +17,11 @@ export function isEmpty(value: unknown): boolean {
   return true;
 }
 
+/** What Go calls the zero value of a scalar: false, 0, "". */
+export function isZero(value: unknown): boolean {
+  return value === false || value === 0 || value === '';
+}
+
 /** Deep equality of JSON values; the order of keys does not matter, an undefined field is an absent one. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
