@@ -103,6 +103,18 @@ describe('streams that break', () => {
     expect(requests.length).toBeLessThan(25);
   });
 
+  it('given something in between that lets no stream through, it is slow but not deaf', async () => {
+    const followed = follow({ backoff: { initialMs: 50, maxMs: 300 } });
+    await expect.poll(() => followed.count('watching'), soon).toBe(1);
+    proxy.rule({ match: watch, fault: { kind: 'reset', at: 'response' } });
+    proxy.cutAll(watch);
+    for (let i = 0; i < 5; i += 1) {
+      await write('a', String(i));
+      await expect.poll(() => followed.objects.get('a')?.data, soon).toEqual({ value: String(i) });
+    }
+    expect(values(followed)).toEqual([]);
+  });
+
   it('given a stream that falls silent, it is dead after the idle time', async () => {
     const followed = follow({ idleTimeoutMs: 700 });
     await expect.poll(() => followed.count('watching'), soon).toBe(1);

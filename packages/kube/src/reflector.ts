@@ -9,6 +9,7 @@
  *   picture    ──▶ watch from the last resourceVersion ──▶ watching, changed…, progressed…
  *   it ends    ──▶ watch again from there; 410, or a version that went backwards ──▶ no picture
  *   it breaks  ──▶ interrupted, a wait that grows, then as above
+ *   no stream gets through although calls do ──▶ a new picture at every attempt
  *
  * The consumer sets the pace: while it does not ask for the next state, nothing is read and nothing is lost.
  */
@@ -58,6 +59,8 @@ export const reflect: Reflect = (client, kind, options) => new Reflector(client,
 
 const healthyMs = 2_000;
 const defaultPageSize = 500;
+// From then on every attempt begins with a list: slow, but not deaf.
+const fruitlessLimit = 3;
 // A server that ignores `sendInitialEvents` would leave us waiting for an end mark that never comes.
 const initialIdleMs = 30_000;
 
@@ -73,6 +76,8 @@ class Reflector<T extends KubeObject> {
   /** Up to where the consumer has been told everything; undefined means that it needs a new picture. */
   #position: string | undefined;
   #attempt = 0;
+  /** Streams in a row that brought nothing although the server answers calls: something in between does not let streams through. */
+  #fruitless = 0;
   /** `refused`: never again. `paused`: the last one broke, so the next picture comes from a paged list. */
   #streaming: 'wanted' | 'paused' | 'refused';
   /** The last stream did not end by its own time limit: the server may be another one, or the same one restored from a backup. */
@@ -163,7 +168,7 @@ class Reflector<T extends KubeObject> {
         return undefined;
       }
       // Half a picture is none. Where streams break so soon, pages that are read one by one have a better chance.
-      if (isFault(error, 'StreamBroken', 'StreamStalled')) this.#streaming = 'paused';
+      if (!isFault(error) || error.retry === 'backoff') this.#streaming = 'paused';
       throw error;
     }
   }
@@ -172,6 +177,7 @@ class Reflector<T extends KubeObject> {
     if (this.#position !== undefined && this.#doubtful && (await this.#wentBackwards(this.#position))) {
       this.#position = undefined;
     }
+    if (this.#fruitless >= fruitlessLimit) this.#position = undefined;
     if (this.#position === undefined) {
       const { signal, pageSize = defaultPageSize } = this.#options;
       const options = { ...this.#selection, pageSize, signal, transform: this.#transform };
@@ -210,7 +216,9 @@ class Reflector<T extends KubeObject> {
         else yield { state: 'changed', type: event.type, object: this.#transform(event.object) as T, resourceVersion };
       }
     } finally {
-      if (events > 0 || this.#clock.monotonic() - openedAt >= healthyMs) this.#attempt = 0;
+      const healthy = events > 0 || this.#clock.monotonic() - openedAt >= healthyMs;
+      this.#fruitless = healthy ? 0 : this.#fruitless + 1;
+      if (healthy) this.#attempt = 0;
     }
     if (this.#clock.monotonic() >= endsAt - healthyMs) return;
     this.#doubtful = true;
