@@ -16,7 +16,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: install ## a cluster on this machine, the operators in it, samples applied; Ctrl-C ends it all (KUBECONFIG=file: use that cluster)
-	@$(RUN) apps/cli/src/main.ts up $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG))
+	@bin/keelson up $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG))
 
 test: install parts ## unit tests, and tests against a real API server and simulated nodes
 	@$(VITEST) run --project beside $(ARGS)
@@ -25,7 +25,7 @@ check: install ## types, lint, layers, dead code, generated files
 	@echo '· types'      && tsc -p tsconfig.json
 	@echo '· lint, format, import layers and cycles' && biome check --error-on-warnings
 	@echo '· dead code'  && knip
-	@echo '· generated files are fresh' && $(RUN) apps/cli/src/main.ts generate --check
+	@echo '· generated files are fresh' && bin/keelson generate --check
 	@echo 'check: all good'
 
 test-faults: install parts ## kills, cut streams, lost leases, and 60 s of silence, against real processes
@@ -44,7 +44,7 @@ bench: install parts ## memory and throughput beside peers, in one run; figures 
 	@$(RUN) --expose-gc bench/main.ts $(ARGS)
 
 generate: install ## write deploy/ and docs/reference out of the code
-	@$(RUN) apps/cli/src/main.ts generate
+	@bin/keelson generate
 
 build: install ## compile every package to dist/
 	@for p in $(LIBRARIES); do echo "· $$p"; rm -rf $$p/dist; tsc -p $$p/tsconfig.build.json || exit 1; done
