@@ -36,10 +36,15 @@ export async function connect(kubeconfigPath: string) {
 
   return {
     /** Sends one request and gives the answer, whatever its code. */
-    async send(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Answer> {
+    async send(
+      method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+      path: string,
+      body?: object,
+      extraHeaders: Record<string, string> = {},
+    ): Promise<Answer> {
       const response = await request(new URL(path, server), {
         method,
-        headers,
+        headers: { ...headers, ...extraHeaders },
         dispatcher: agent,
         ...(body && { body: JSON.stringify(body) }),
       });
