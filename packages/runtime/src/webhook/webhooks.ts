@@ -9,6 +9,7 @@
  */
 import { type Clock, type KubeClient, systemClock } from '@keelson/kube';
 import { needsConversion, type Resource } from '@keelson/schema';
+import { readCertificates } from '../certificates/certificate.ts';
 import { FileCertificates } from '../certificates/file-certificates.ts';
 import { SecretCertificates } from '../certificates/secret-certificates.ts';
 import type { CertificateSource } from '../certificates/source.ts';
@@ -53,8 +54,8 @@ export interface State {
 
 export interface Webhooks {
   /**
-   * Binds the port (and rejects with the remedy when it cannot), then keeps certificates and registrations in the background
-   * until `stop` is called or the signal is aborted.
+   * Binds the port (and rejects with the remedy when it cannot), then serves and keeps certificates and registrations in the
+   * background until `stop`: the controllers may need us to the end. The signal only gives up starting.
    */
   start(signal: AbortSignal): Promise<void>;
   /** Whether this replica can be called: it listens, with a certificate. */
@@ -133,7 +134,6 @@ class RunningWebhooks implements Webhooks {
         this.#logger.error({ err: error }, 'keeping the webhooks failed');
       },
     );
-    signal.addEventListener('abort', () => void this.stop(), { once: true });
     if (signal.aborted) await this.stop();
   }
 
@@ -224,6 +224,9 @@ class RunningWebhooks implements Webhooks {
       this.#server.use(serving);
       this.#observer.certificate({ which: 'serving', notAfter: serving.notAfter });
     }
+    const authority = readCertificates(this.#source?.bundle ?? '').at(-1);
+    if (authority !== undefined)
+      this.#observer.certificate({ which: 'authority', notAfter: new Date(authority.notAfter) });
     this.#registrar?.ring();
   }
 }
