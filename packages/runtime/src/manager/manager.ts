@@ -181,10 +181,13 @@ export function createManager(options: ManagerOptions): Manager {
     return servers;
   }
 
+  function showLeader(isLeader: boolean): void {
+    if (leaderElection !== false) metrics.leader(leaderElection.name, isLeader);
+  }
+
   /** Works until the lease is lost or the process is to stop, and has stopped when it resolves. */
   async function lead(signal: AbortSignal, term: AbortSignal): Promise<void> {
-    const leaseName = leaderElection === false ? undefined : leaderElection.name;
-    if (leaseName !== undefined) metrics.leader(leaseName, true);
+    showLeader(true);
     for (const controller of controllers) controller.start();
     const failure = await Promise.race([
       whenAborted(AbortSignal.any([signal, term])),
@@ -193,7 +196,7 @@ export function createManager(options: ManagerOptions): Manager {
     const deadlineMs = term.aborted ? 0 : drainMs;
     await Promise.all(controllers.map((controller) => controller.stop(deadlineMs)));
     if (!term.aborted) await flush();
-    if (leaseName !== undefined) metrics.leader(leaseName, false);
+    showLeader(false);
     if (failure !== undefined) throw failure;
   }
 
@@ -228,6 +231,7 @@ export function createManager(options: ManagerOptions): Manager {
         { once: true },
       );
       try {
+        showLeader(false);
         servers = await serve(heartbeat.check);
         await webhooks?.start(signal);
         cache.start(watching.signal);
