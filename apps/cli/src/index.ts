@@ -1,0 +1,1 @@
+export { defineConfig, type GeneratedFile, type KeelsonConfig } from './config/define-config.ts';

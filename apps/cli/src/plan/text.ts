@@ -1,0 +1,64 @@
+/** A plan for people: one line a step, the fields below it, and a sum at the end. Pure. */
+import type { Step } from '@keelson/runtime';
+import type { KubeObject } from '@keelson/schema';
+import { nameOf } from '../input/instances.ts';
+import type { Palette } from '../output/palette.ts';
+import type { InstancePlan } from './plan.ts';
+
+export function planText(plans: readonly InstancePlan[], paint: Palette): string {
+  return `${plans.map((one) => instanceText(one, paint)).join('\n')}\n${summary(plans, paint)}\n`;
+}
+
+function instanceText({ instance, exists, decision, plan, faults, pods }: InstancePlan, paint: Palette): string {
+  const place = instance.metadata.namespace === undefined ? '' : ` in ${instance.metadata.namespace}`;
+  const head = `${paint.strong(nameOf(instance))}${place}${exists ? '' : ' (new)'}`;
+  if (decision.kind === 'wait') return `${head}: ${paint.warn('waits')}: ${decision.reason}: ${decision.message}\n`;
+  if (decision.kind === 'reject') return `${head}: ${paint.bad('rejected')}: ${decision.reason}: ${decision.message}\n`;
+  const lines = [
+    ...plan.steps.flatMap((step, index) => stepLines(step, pods[index] ?? [], paint)),
+    ...plan.refusals.map(({ object, because }) => `${paint.bad('!')} refuse ${label(object)}: ${because}`),
+    ...faults.map(
+      ({ step, message }) =>
+        `${paint.bad('!')} the API server would not ${step.action} ${label(objectOf(step))}: ${message}`,
+    ),
+  ];
+  if (lines.length === 0) return `${head}: nothing to do\n`;
+  return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** What a step is about: as wanted, or as it is when it goes. */
+export function objectOf(step: Step): KubeObject {
+  return step.action === 'delete' ? step.live : step.object;
+}
+
+function stepLines(step: Step, pods: readonly string[], paint: Palette): string[] {
+  if (step.action === 'create') return [`${paint.good('+')} create ${label(step.object)}`];
+  if (step.action === 'delete') return [`${paint.bad('-')} delete ${label(step.live)}: ${step.because}`];
+  const fields = step.changes.map(({ path, from, to }) => `    ${path}: ${paint.faint(show(from))} → ${show(to)}`);
+  const restarts = step.restarts
+    ? [`    ${paint.warn('restarts pods')}: ${pods.length === 0 ? 'all it has' : pods.join(', ')}`]
+    : [];
+  return [`${paint.warn('~')} change ${label(step.object)}`, ...fields, ...restarts];
+}
+
+function label({ kind, metadata }: KubeObject): string {
+  return `${kind} ${metadata.name}`;
+}
+
+const longest = 60;
+
+/** A value on one line; long ones are cut. */
+function show(value: unknown): string {
+  if (value === undefined) return '(absent)';
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+}
+
+function summary(plans: readonly InstancePlan[], paint: Palette): string {
+  const steps = plans.flatMap(({ plan }) => plan.steps);
+  const count = (action: Step['action']): number => steps.filter((step) => step.action === action).length;
+  const refused = plans.flatMap(({ plan }) => plan.refusals).length;
+  const restarts = plans.flatMap(({ pods }) => pods.flat()).length;
+  if (steps.length === 0 && refused === 0) return 'Plan: nothing to do.';
+  return `${paint.strong('Plan:')} ${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete${refused === 0 ? '' : `, ${refused} refused`}; ${restarts} ${restarts === 1 ? 'pod restarts' : 'pods restart'}.`;
+}

@@ -1,0 +1,150 @@
+/**
+ * What `status` shows, as data: every instance of every operator with its readiness and what it owns. Reads only, one list a
+ * kind, however many instances there are.
+ */
+import type { KubeClient } from '@keelson/kube';
+import { marks, type Operator } from '@keelson/runtime';
+import { type Condition, type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
+import { isAnyFault } from '../cluster/fault-to-failure.ts';
+
+export interface Child {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly created?: string;
+  readonly deleting: boolean;
+}
+
+export interface InstanceReport {
+  readonly operator: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+  readonly ready: Condition['status'];
+  readonly reason: string;
+  readonly message: string;
+  readonly created?: string;
+  readonly conditions: readonly Condition[];
+  readonly children: readonly Child[];
+  readonly object: KubeObject;
+}
+
+export interface StatusReport {
+  readonly instances: readonly InstanceReport[];
+  /** Kinds whose CRD the cluster does not have. */
+  readonly missing: readonly Kind[];
+}
+
+/** The state of all operators' instances, in one namespace or in all. */
+export async function gatherStatus(
+  client: KubeClient,
+  operators: readonly Operator[],
+  namespace: string | undefined,
+): Promise<StatusReport> {
+  const instances: InstanceReport[] = [];
+  const missing: Kind[] = [];
+  for (const operator of operators) {
+    const objects = await listOrMissing(client, operator.resource as Kind, namespace);
+    if (objects === undefined) {
+      missing.push(operator.resource);
+      continue;
+    }
+    const children =
+      objects.length === 0 ? new Map<string, Child[]>() : await childrenByOwner(client, operator, namespace);
+    instances.push(
+      ...objects.map((object) => toReport(operator, object, children.get(object.metadata.uid ?? '') ?? [])),
+    );
+  }
+  return { instances, missing };
+}
+
+async function listOrMissing(
+  client: KubeClient,
+  kind: Kind,
+  namespace: string | undefined,
+): Promise<KubeObject[] | undefined> {
+  try {
+    return (await client.listAll(kind, namespace === undefined ? {} : { namespace })).items;
+  } catch (error) {
+    if (isAnyFault(error) && (error.code === 'KindNotServed' || error.code === 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+async function childrenByOwner(
+  client: KubeClient,
+  operator: Operator,
+  namespace: string | undefined,
+): Promise<Map<string, Child[]>> {
+  const byOwner = new Map<string, Child[]>();
+  for (const { kind, anywhere } of operator.owns) {
+    const everywhere = namespace === undefined || anywhere === true || kind.scope === 'Cluster';
+    const { items } = await client.listAll(kind, {
+      labelSelector: `${marks.managedBy}=${operator.fieldManager}`,
+      metadataOnly: true,
+      ...(everywhere ? {} : { namespace }),
+    });
+    for (const { metadata } of items) {
+      const uid = metadata.labels?.[marks.ownerUid];
+      if (uid === undefined) continue;
+      const siblings = byOwner.get(uid) ?? [];
+      byOwner.set(uid, siblings);
+      siblings.push({
+        kind: kind.kind,
+        name: metadata.name,
+        deleting: metadata.deletionTimestamp !== undefined,
+        ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+        ...(metadata.creationTimestamp === undefined ? {} : { created: metadata.creationTimestamp }),
+      });
+    }
+  }
+  return byOwner;
+}
+
+function toReport(operator: Operator, object: KubeObject, children: Child[]): InstanceReport {
+  const { metadata } = object;
+  const status = object.status as { observedGeneration?: number; conditions?: Condition[] } | undefined;
+  return {
+    operator: operator.name,
+    kind: object.kind,
+    name: metadata.name,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    ...(metadata.creationTimestamp === undefined ? {} : { created: metadata.creationTimestamp }),
+    ...readiness(object, status),
+    conditions: status?.conditions ?? [],
+    children,
+    object,
+  };
+}
+
+/** The Ready condition, unless it speaks of an older generation: then nobody knows yet. */
+function readiness(
+  object: KubeObject,
+  status: { observedGeneration?: number; conditions?: Condition[] } | undefined,
+): Pick<InstanceReport, 'ready' | 'reason' | 'message'> {
+  const { generation, deletionTimestamp } = object.metadata;
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+  if (deletionTimestamp !== undefined) {
+    return {
+      ready: 'False',
+      reason: 'Deleting',
+      message: ready?.message ?? `being deleted since ${deletionTimestamp}`,
+    };
+  }
+  if (ready === undefined)
+    return { ready: 'Unknown', reason: 'NotObserved', message: 'no operator has looked at it yet: is one running?' };
+  const seen = ready.observedGeneration ?? status?.observedGeneration;
+  if (generation !== undefined && seen !== undefined && seen < generation) {
+    return {
+      ready: 'Unknown',
+      reason: 'Outdated',
+      message: `the operator has seen generation ${seen}, the spec is at ${generation}`,
+    };
+  }
+  return { ready: ready.status, reason: ready.reason, message: ready.message };
+}
+
+/** For messages about kinds that are not installed. */
+export function namesOf(kinds: readonly Kind[]): string {
+  return kinds.map(resourceNameOf).join(', ');
+}

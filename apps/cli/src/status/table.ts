@@ -1,0 +1,35 @@
+/** The status table: used by `status`, and repainted by `up`. */
+import { age } from '../output/age.ts';
+import type { Palette } from '../output/palette.ts';
+import { table } from '../output/table.ts';
+import type { InstanceReport } from './gather.ts';
+
+/** One line an instance; the namespace is shown when `namespaces` is set. */
+export function statusTable(
+  instances: readonly InstanceReport[],
+  options: { namespaces: boolean; paint: Palette; columns: number; now: Date },
+): string {
+  const { paint, namespaces, columns, now } = options;
+  const heads = [...(namespaces ? ['NAMESPACE'] : []), 'NAME', 'READY', 'REASON', 'CHILDREN', 'AGE', 'MESSAGE'];
+  const rows = instances.map((instance) => [
+    ...(namespaces ? [instance.namespace ?? '-'] : []),
+    `${instance.kind.toLowerCase()}/${instance.name}`,
+    readyMark(instance, paint),
+    instance.reason,
+    childCounts(instance),
+    age(instance.created, now),
+    instance.message.replaceAll('\n', ' '),
+  ]);
+  return table(heads, rows, columns);
+}
+
+export function readyMark({ ready }: Pick<InstanceReport, 'ready'>, paint: Palette): string {
+  const colour = ready === 'True' ? paint.good : ready === 'False' ? paint.bad : paint.warn;
+  return colour(ready);
+}
+
+/** How many objects it owns, and how many of them are on their way out. */
+function childCounts({ children }: InstanceReport): string {
+  const deleting = children.filter((child) => child.deleting).length;
+  return deleting === 0 ? String(children.length) : `${children.length} (${deleting} deleting)`;
+}

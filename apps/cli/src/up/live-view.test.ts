@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import type { InstanceReport } from '../status/gather.ts';
+import { paper } from '../testing/paper.ts';
+import { createLiveView } from './live-view.ts';
+
+const now = () => new Date('2026-01-01T00:00:10Z');
+
+function report(name: string, ready: InstanceReport['ready'], message = ''): InstanceReport {
+  return {
+    operator: 'website',
+    kind: 'Website',
+    name,
+    namespace: 'default',
+    ready,
+    reason: 'Because',
+    message,
+    created: '2026-01-01T00:00:00Z',
+    conditions: [],
+    children: [],
+    object: { apiVersion: 'v1', kind: 'Website', metadata: { name } },
+  };
+}
+
+describe('the live view, not on a terminal', () => {
+  it('given the same state twice, a change, and a deletion, when shown, then each change is one line', () => {
+    const shell = paper();
+    const view = createLiveView(shell, now);
+    view.show([report('a', 'False', 'no pods'), report('b', 'True')]);
+    view.show([report('a', 'False', 'no pods'), report('b', 'True')]);
+    view.show([report('a', 'True')]);
+    expect(shell.text().split('\n')).toEqual([
+      'website/a in default: Ready=False Because: no pods (0 children)',
+      'website/b in default: Ready=True Because (0 children)',
+      'website/a in default: Ready=True Because (0 children)',
+      'website/b in default: gone',
+      '',
+    ]);
+  });
+});
+
+describe('the live view on a terminal', () => {
+  it('given a change, when shown, then as many rows are erased as were painted', () => {
+    const shell = paper({ live: true });
+    const view = createLiveView(shell, now);
+    view.show([report('a', 'False')]);
+    view.show([report('a', 'True')]);
+    // An empty line, the heads and one row.
+    expect(
+      shell
+        .text()
+        .split('\u001b[3A\u001b[0J')
+        .map((frame) => frame.includes('website/a')),
+    ).toEqual([true, true]);
+  });
+
+  it('given nothing has changed, when shown again, then nothing is painted', () => {
+    const shell = paper({ live: true });
+    const view = createLiveView(shell, now);
+    view.show([report('a', 'True')]);
+    const once = shell.text();
+    view.show([report('a', 'True')]);
+    expect(shell.text()).toBe(once);
+  });
+
+  it('given something to say, when said, then it stands above the table, which is painted again', () => {
+    const shell = paper({ live: true });
+    const view = createLiveView(shell, now);
+    view.show([report('a', 'True')]);
+    view.say('hello\n');
+    const [, after = ''] = shell.text().split('\u001b[0J');
+    expect(after.startsWith('hello\n')).toBe(true);
+    expect(after).toContain('website/a');
+  });
+});

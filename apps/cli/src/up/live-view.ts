@@ -1,0 +1,69 @@
+/**
+ * The status table while a cluster is up: on a terminal it is painted over itself, elsewhere every change is a line. Whatever
+ * else is to be said meanwhile goes through `say`, so that the two do not tear each other apart.
+ */
+import { widthOf } from '../output/palette.ts';
+import type { Shell } from '../shell.ts';
+import type { InstanceReport } from '../status/gather.ts';
+import { statusTable } from '../status/table.ts';
+
+export interface LiveView {
+  show(instances: readonly InstanceReport[]): void;
+  say(text: string): void;
+}
+
+export function createLiveView(shell: Shell, now: () => Date): LiveView {
+  return shell.live ? repainting(shell, now) : appending(shell);
+}
+
+function repainting(shell: Shell, now: () => Date): LiveView {
+  let painted = 0;
+  let table = '';
+  const erase = (): string => (painted === 0 ? '' : `\u001b[${painted}A\u001b[0J`);
+  const paint = (before: string): void => {
+    shell.out(`${before}${table}`);
+    // A line that is wider than the terminal takes more than one row of it.
+    painted = table
+      .split('\n')
+      .slice(0, -1)
+      .reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / shell.columns)), 0);
+  };
+  return {
+    show(instances) {
+      const next = `\n${statusTable(instances, { namespaces: true, paint: shell.paint, columns: shell.columns, now: now() })}`;
+      if (next === table) return;
+      const before = erase();
+      table = next;
+      paint(before);
+    },
+    say(text) {
+      paint(`${erase()}${text}`);
+    },
+  };
+}
+
+function appending(shell: Shell): LiveView {
+  const last = new Map<string, string>();
+  return {
+    show(instances) {
+      for (const { kind, namespace, name, ready, reason, message, children } of instances) {
+        const key = `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`;
+        const line = `${key}: Ready=${ready} ${reason}${message === '' ? '' : `: ${message}`} (${children.length} children)\n`;
+        if (last.get(key) !== line) shell.out(line);
+        last.set(key, line);
+      }
+      const present = new Set(
+        instances.map(
+          ({ kind, namespace, name }) =>
+            `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`,
+        ),
+      );
+      for (const key of last.keys()) {
+        if (present.has(key)) continue;
+        last.delete(key);
+        shell.out(`${key}: gone\n`);
+      }
+    },
+    say: (text) => shell.out(text),
+  };
+}
