@@ -7,12 +7,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { cacheDirectory, partPath, recipeDirectory } from './cache.ts';
 import { buildGo } from './go.ts';
 import { acquireLock } from './lock.ts';
-import { findPart, type PartName } from './parts.ts';
+import { findPart, type Part, type PartName } from './parts.ts';
 
 /** How to ensure a part. */
 export interface EnsureOptions {
@@ -33,16 +33,21 @@ export interface EnsuredPart {
 const progressEveryMs = 4000;
 
 /** Gives the path of a part's executable and builds it first when the cache does not have it. */
-export async function ensurePart(name: PartName, options: EnsureOptions = {}): Promise<EnsuredPart> {
+export function ensurePart(name: PartName, options: EnsureOptions = {}): Promise<EnsuredPart> {
   const part = findPart(name);
-  const cache = options.cache ?? cacheDirectory();
-  const path = await partPath(part, cache);
+  return ensureBuilt(part, recipeDirectory(part), options);
+}
+
+/** The same for a part whose recipe stands in any folder. */
+export async function ensureBuilt(part: Part, recipe: string, options: EnsureOptions = {}): Promise<EnsuredPart> {
+  const { cache = cacheDirectory(), onProgress: tell = () => {} } = options;
+  const { name } = part;
+  const path = await partPath(part, cache, recipe);
   if (existsSync(path)) return { path, built: false };
 
-  const tell = options.onProgress ?? (() => {});
   await mkdir(join(cache, 'parts'), { recursive: true });
   await using _lock = await acquireLock(`${dirname(path)}.lock`, {
-    onWait: (owner) => tell(`${name}: waiting for process ${owner}, which is building it`),
+    onWait: (holder) => tell(`${name}: waiting for process ${holder}, which is building it`),
   });
   if (existsSync(path)) return { path, built: false };
 
@@ -51,10 +56,11 @@ export async function ensurePart(name: PartName, options: EnsureOptions = {}): P
   let activity = 'starting the Go toolchain';
   tell(`${name}: building ${part.title} ${part.version} from source (once; ${part.coldBuild} when nothing is cached)`);
   const ticker = setInterval(() => tell(`${name}: ${elapsed()}, ${activity}`), progressEveryMs);
-  const workshop = join(cache, 'parts', `.building-${name}-${randomUUID()}`);
+  await removeAbandoned(`${dirname(path)}.building-`);
+  const workshop = `${dirname(path)}.building-${randomUUID()}`;
   try {
     await mkdir(workshop);
-    await buildGo(part.recipe, recipeDirectory(part), join(workshop, name), (current) => {
+    await buildGo(part.recipe, recipe, join(workshop, name), (current) => {
       activity = current;
     });
     await rename(workshop, dirname(path)).catch((error: NodeJS.ErrnoException) => {
@@ -67,4 +73,10 @@ export async function ensurePart(name: PartName, options: EnsureOptions = {}): P
   }
   tell(`${name}: built in ${elapsed()}, kept at ${path}`);
   return { path, built: true };
+}
+
+/** A build that was killed leaves its folder; whoever holds the lock of the same part may clear it away. */
+async function removeAbandoned(prefix: string): Promise<void> {
+  const left = (await readdir(dirname(prefix))).filter((entry) => entry.startsWith(basename(prefix)));
+  await Promise.all(left.map((entry) => rm(join(dirname(prefix), entry), { recursive: true, force: true })));
 }

@@ -22,7 +22,10 @@ export const goEnvironment = { GOFLAGS: '-mod=readonly', GOWORK: 'off', CGO_ENAB
 
 /** The arguments of `go build` for a recipe, without the output file; they are part of the cache key. */
 export function goBuildArguments(recipe: GoRecipe): string[] {
-  const variables = Object.entries(recipe.variables).map(([name, value]) => `-X ${name}=${value}`);
+  const variables = Object.entries(recipe.variables).map(([name, value]) =>
+    // go splits -ldflags at spaces unless the word is quoted.
+    /\s/.test(value) ? `-X '${name}=${value}'` : `-X ${name}=${value}`,
+  );
   return ['build', '-trimpath', '-v', `-ldflags=${['-s', '-w', ...variables].join(' ')}`];
 }
 
@@ -57,9 +60,12 @@ export async function buildGo(
     child.once('close', resolve);
   });
   if (code !== 0) {
+    const settings = Object.entries(goEnvironment)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(' ');
     throw new Error(
       `go build failed with exit code ${code} in ${directory}:\n  ${lastLines.join('\n  ')}\n` +
-        `to see all of it: cd ${directory} && GOWORK=off CGO_ENABLED=0 go ${arguments_.map((a) => `'${a}'`).join(' ')}`,
+        `to see all of it: cd ${directory} && ${settings} go ${arguments_.map((word) => JSON.stringify(word)).join(' ')}`,
     );
   }
 }

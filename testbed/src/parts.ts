@@ -7,7 +7,7 @@
  */
 export interface Part {
   /** Name by which callers ask for it; also the name of the built file. */
-  readonly name: PartName;
+  readonly name: string;
   /** What it contains, in one line for people. */
   readonly title: string;
   /** Version of the upstream software. */
@@ -33,7 +33,7 @@ export type PartName = 'controlplane' | 'kwok';
 const kubernetesVersion = 'k8s.io/component-base/version';
 
 /** Every part there is, in the order in which they are shown. */
-export const parts: readonly Part[] = [
+export const parts: readonly (Part & { readonly name: PartName })[] = [
   {
     name: 'controlplane',
     title: 'etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy and kubectl in one file',
@@ -59,7 +59,7 @@ export const parts: readonly Part[] = [
 ];
 
 /** Finds a part by name, or throws an error that lists the names there are. */
-export function findPart(name: string): Part {
+export function findPart(name: string): (typeof parts)[number] {
   const part = parts.find((candidate) => candidate.name === name);
   if (part === undefined) {
     throw new Error(`there is no part "${name}"; the parts are: ${parts.map((p) => p.name).join(', ')}`);
