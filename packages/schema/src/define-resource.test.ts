@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { duration, freeForm, localRef } from './fields.ts';
+import { duration, freeForm } from './fields.ts';
 import {
   type Condition,
   type Duration,
@@ -11,6 +11,7 @@ import {
   type KubeObject,
   type Resource,
 } from './index.ts';
+import { localRef } from './pod-fields.ts';
 import { type Everything, Tunnel, Website } from './testing/samples.ts';
 
 const head = {

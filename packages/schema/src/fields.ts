@@ -2,11 +2,9 @@
  * Fields: TypeBox schemas for what Kubernetes has and JSON Schema has no word for. Each is an ordinary TypeBox schema, to be mixed
  * with `Type.*`; the `x-kubernetes-*` keywords that it carries are what the CRD will say.
  */
-import type { Affinity, EnvVarSource, ResourceRequirements } from 'kubernetes-types/core/v1.js';
 import Type, {
   type Static,
   type TArray,
-  type TObject,
   type TProperties,
   type TSchema,
   type TSchemaOptions,
@@ -16,14 +14,7 @@ import type { Duration } from './duration.ts';
 import type { KubeObject } from './object.ts';
 import { exactlyOneRule } from './structural/exactly-one.ts';
 import type { Rule } from './structural/schema.ts';
-import {
-  durationPattern,
-  labelPattern,
-  labelValuePattern,
-  quantityPattern,
-  subdomainPattern,
-  urlPattern,
-} from './validate/words.ts';
+import { durationPattern, labelPattern, quantityPattern, subdomainPattern, urlPattern } from './validate/words.ts';
 
 /** What may be said about any field. */
 export interface FieldOptions {
@@ -170,103 +161,6 @@ export function objectName(options: FieldOptions = {}): ReturnType<typeof Type.S
 /** The name of a Namespace or Service (DNS label). */
 export function dnsLabel(options: FieldOptions = {}): ReturnType<typeof Type.String> {
   return Type.String({ pattern: labelPattern, minLength: 1, maxLength: 63, ...options });
-}
-
-/** Labels, also a node selector. */
-export function labels(options: FieldOptions = {}): TUnsafe<Record<string, string>> {
-  return Type.Unsafe<Record<string, string>>({
-    type: 'object',
-    additionalProperties: Type.String({ maxLength: 63, pattern: labelValuePattern }),
-    ...options,
-  });
-}
-
-/** Annotations. */
-export function annotations(options: FieldOptions = {}): TUnsafe<Record<string, string>> {
-  return Type.Unsafe<Record<string, string>>({ type: 'object', additionalProperties: Type.String(), ...options });
-}
-
-/** Names an object in the same namespace: a Secret, a ConfigMap. */
-export function localRef(options: FieldOptions = {}): TObject<{ name: ReturnType<typeof Type.String> }> {
-  return Type.Object({ name: objectName({ description: 'Name of the object.' }) }, keywordsOf(options));
-}
-
-/** Names one key of a Secret or ConfigMap in the same namespace. */
-export function keyRef(
-  options: FieldOptions = {},
-): TObject<{ name: ReturnType<typeof Type.String>; key: ReturnType<typeof Type.String> }> {
-  return Type.Object(
-    {
-      name: objectName({ description: 'Name of the object.' }),
-      key: Type.String({ minLength: 1, maxLength: 253, description: 'Key within it.' }),
-    },
-    keywordsOf(options),
-  );
-}
-
-/** Which pods: a label selector as in a Deployment. */
-export const labelSelector = (options: FieldOptions = {}) =>
-  Type.Object(
-    {
-      matchLabels: Type.Optional(labels({ description: 'Labels that must all be there.' })),
-      matchExpressions: Type.Optional(
-        Type.Array(
-          Type.Object({
-            key: Type.String({ minLength: 1 }),
-            operator: Type.Enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
-            values: Type.Optional(Type.Array(Type.String())),
-          }),
-        ),
-      ),
-    },
-    { 'x-kubernetes-map-type': 'atomic', ...options },
-  );
-
-/** What a container asks for and may use at most. */
-export function resourceRequirements(options: FieldOptions = {}): TUnsafe<ResourceRequirements> {
-  const amounts = (description: string): TSchema =>
-    Type.Optional(Type.Unsafe({ type: 'object', additionalProperties: quantity(), description }));
-  // The upstream type knows quantities as strings only; the server takes numbers as well, and so does whoever we hand them to.
-  return Type.Unsafe<ResourceRequirements>(
-    Type.Object(
-      { limits: amounts('The most it may use.'), requests: amounts('What is set aside for it.') },
-      keywordsOf(options),
-    ),
-  );
-}
-
-/** Taints that pods put up with. */
-export const tolerations = (options: ListFieldOptions = {}) =>
-  Type.Array(
-    Type.Object({
-      key: Type.Optional(Type.String()),
-      operator: Type.Optional(Type.Enum(['Exists', 'Equal'])),
-      value: Type.Optional(Type.String()),
-      effect: Type.Optional(Type.Enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])),
-      tolerationSeconds: Type.Optional(int64()),
-    }),
-    keywordsOf(options),
-  );
-
-/** Environment variables of a container, by name. */
-export const envVars = (options: ListFieldOptions = {}) =>
-  listMap(
-    Type.Object({
-      name: Type.String({ minLength: 1 }),
-      value: Type.Optional(Type.String()),
-      valueFrom: Type.Optional(
-        freeForm<EnvVarSource>({
-          description: 'As in a container: secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef.',
-        }),
-      ),
-    }),
-    ['name'],
-    options,
-  );
-
-/** Scheduling constraints; their fields are those of a Pod and are checked when the pod is made. */
-export function affinity(options: FieldOptions = {}): TUnsafe<Affinity> {
-  return freeForm<Affinity>({ description: 'As spec.affinity of a Pod.', ...options });
 }
 
 function keywordsOf(options: FieldOptions): TSchemaOptions {

@@ -9,33 +9,24 @@ export type { Duration } from './duration.ts';
 export { toMilliseconds } from './duration.ts';
 export type { ExactlyOne, FieldOptions, ListFieldOptions, NumberFieldOptions } from './fields.ts';
 export {
-  affinity,
-  annotations,
   atomic,
   atomicList,
   dnsLabel,
   duration,
   embeddedObject,
-  envVars,
   exactlyOneOf,
   freeForm,
   immutable,
   int32,
   int64,
   intOrString,
-  keyRef,
-  labelSelector,
-  labels,
   listMap,
-  localRef,
   nullable,
   objectName,
   port,
   quantity,
-  resourceRequirements,
   setOf,
   timestamp,
-  tolerations,
   url,
   withRules,
 } from './fields.ts';
@@ -83,6 +74,17 @@ export {
 export type { Condition, KubeObject, ManagedFields, ObjectMeta, OwnerReference, Ref } from './object.ts';
 export type { ParseResult } from './parse.ts';
 export { formatProblems, parseInstance } from './parse.ts';
+export {
+  affinity,
+  annotations,
+  envVars,
+  keyRef,
+  labelSelector,
+  labels,
+  localRef,
+  resourceRequirements,
+  tolerations,
+} from './pod-fields.ts';
 export type { Grant, MergedRule, Verb } from './rbac/grant.ts';
 export { mergeGrants } from './rbac/grant.ts';
 export type { Rbac, RbacOptions } from './rbac/rbac.ts';

@@ -44,6 +44,12 @@ describe('an object that the server would take', () => {
     expect(result.ok && isDeeplyFrozen(result.instance)).toBe(true);
   });
 
+  test('may reach its limits', () => {
+    for (const replicas of [1, 10]) expect(problemsOf(Website, website({ host: 'h', pages: {}, replicas }))).toBe('ok');
+    for (const ratio of [0.001, 1]) expect(problemsOf(Everything, everything({ ratio }))).toBe('ok');
+    expect(problemsOf(Everything, everything({ ratio: 0 }))).toBe('spec.ratio: must be more than 0, got 0');
+  });
+
   test('has defaults inside of defaults', () => {
     expect(specOf({})).toEqual({
       choice: 'small',

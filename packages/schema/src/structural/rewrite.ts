@@ -8,6 +8,7 @@
  */
 import { rewriteIntersect } from './intersect.ts';
 import { rewriteJudgements } from './judgements.ts';
+import { rewriteArray } from './lists.ts';
 import { checkRules } from './rules.ts';
 import { rewriteIntOrString, rewriteScalar } from './scalars.ts';
 import { carry, childPath, fail, type Node, type Place, type Rule, type StructuralSchema } from './schema.ts';
@@ -118,7 +119,7 @@ function rewriteShape(node: Node, place: Place): StructuralSchema {
   }
   allowOnly(node, known, place);
   if (type === 'object') return rewriteObject(node, place);
-  if (type === 'array') return rewriteArray(node, place);
+  if (type === 'array') return rewriteArray(node, place, rewrite);
   return rewriteScalar(node, type, place);
 }
 
@@ -192,48 +193,6 @@ function recordValue(node: Node, place: Place): unknown {
     return first[1];
   }
   return typeof node.additionalProperties === 'object' ? node.additionalProperties : undefined;
-}
-
-function rewriteArray(node: Node, place: Place): StructuralSchema {
-  const listType = node['x-kubernetes-list-type'] ?? (node.uniqueItems === true ? 'set' : undefined);
-  const below = { ...place, path: `${place.path}[]`, correlatable: place.correlatable && listType === 'map' };
-  const items = rewrite(node.items, below);
-  if (listType === 'set') {
-    const atomic =
-      items.type === 'object'
-        ? items['x-kubernetes-map-type'] === 'atomic'
-        : items.type !== 'array' || (items['x-kubernetes-list-type'] ?? 'atomic') === 'atomic';
-    if (!atomic)
-      fail(place, 'a set of objects cannot be expressed in a CRD', 'Use listMap(item, keys), which is unique by key');
-    if (items.nullable === true) fail(place, 'the items of a set cannot be null', 'Leave Type.Null out');
-  }
-  if (listType === 'map') checkListMap(items, (node['x-kubernetes-list-map-keys'] ?? []) as readonly string[], place);
-  return {
-    type: 'array',
-    items,
-    ...carry(node, ['minItems', 'maxItems', 'x-kubernetes-list-map-keys']),
-    ...(listType === undefined ? {} : { 'x-kubernetes-list-type': listType as 'map' | 'set' | 'atomic' }),
-  };
-}
-
-function checkListMap(items: StructuralSchema, keys: readonly string[], place: Place): void {
-  if (items.type !== 'object' || items.nullable === true)
-    fail(place, 'the items of a listMap must be objects, and never null', 'Use Type.Array, or objects as items');
-  if (keys.length === 0)
-    fail(place, 'a listMap has no keys', "Name the fields that identify an item: listMap(item, ['name'])");
-  for (const key of keys) {
-    const field = items.properties?.[key];
-    if (field === undefined)
-      fail(place, `the listMap's key '${key}' is not a field of its items`, 'Correct the name, or add the field');
-    if (field.type === 'object' || field.type === 'array' || field.nullable === true)
-      fail(
-        place,
-        `the listMap's key '${key}' is not a plain value`,
-        'Use a string, number or boolean that is never null',
-      );
-    if (field.default === undefined && !items.required?.includes(key))
-      fail(place, `the listMap's key '${key}' is optional`, 'Make it required, or give it a default');
-  }
 }
 
 function annotations(node: Node, place: Place): StructuralSchema {

@@ -130,6 +130,16 @@ export const Everything = defineResource({
         Type.Intersect([Type.Object({ left: Type.String() }), Type.Object({ right: Type.Optional(Type.String()) })]),
       ),
       auth: Type.Optional(exactlyOneOf({ secretRef: localRef(), apiKey: keyRef() })),
+      route: Type.Optional(
+        Type.Object(
+          { host: Type.Optional(Type.String()), path: Type.Optional(Type.String()), port: Type.Optional(port()) },
+          {
+            oneOf: [{ required: ['host'] }, { required: ['path'] }],
+            not: { required: ['path', 'port'] },
+            maxProperties: 2,
+          },
+        ),
+      ),
       fixed: Type.Optional(immutable(Type.String())),
       scalar: Type.Optional(atomic(Type.Object({ a: Type.Optional(Type.String()), b: Type.Optional(Type.String()) }))),
       features: Type.Optional(
