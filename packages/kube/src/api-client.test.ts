@@ -171,6 +171,9 @@ describe('deleting', () => {
     expect(fore?.metadata.finalizers).toEqual(['foregroundDeletion']);
     await client.create(Deployment, deployment('back', 1));
     expect(await client.delete(Deployment, { name: 'back', namespace }, { propagation: 'Background' })).toBeUndefined();
+    const doomed = await env.createNamespace();
+    const terminating = await client.delete(Namespace, { name: doomed });
+    expect(terminating).toMatchObject({ kind: 'Namespace', status: { phase: 'Terminating' } });
   });
 });
 

@@ -4,6 +4,7 @@
  * Invariant: JSON is parsed once and handed out as parsed; objects are never copied. Paths come from the kind alone.
  */
 import type { Kind, KubeObject, Ref } from '@keelson/schema';
+import { isHeld, listOf, objectOf } from './api-answer.ts';
 import type {
   ApplyOptions,
   CallOptions,
@@ -20,9 +21,10 @@ import type {
 } from './client.ts';
 import type { Discovery } from './discovery/discovery.ts';
 import type { ServedKind } from './discovery/served-kind.ts';
-import { Fault, isFault } from './fault.ts';
-import { describeSubject, pathOf, queryOf, type Subject } from './path.ts';
-import type { Answer, ApiRequest, Transport } from './transport/transport.ts';
+import { isFault } from './fault.ts';
+import { pathOf, queryOf, type Subject } from './path.ts';
+import type { ApiRequest } from './transport/api-request.ts';
+import type { Transport } from './transport/transport.ts';
 import { watchEvents, withKind } from './watch.ts';
 
 const json = 'application/json';
@@ -89,9 +91,7 @@ export class ApiClient implements KubeClient {
       large: true,
       ...callOf(options),
     });
-    const list = parse<ListBody<T>>(answer, subject);
-    if (!Array.isArray(list.items) && list.items !== null && list.items !== undefined)
-      throw notAn('list', subject, answer);
+    const list = listOf<T>(answer, subject);
     const items = list.items ?? [];
     for (const item of items) withKind(item, kind);
     const { resourceVersion = '', continue: next, remainingItemCount } = list.metadata ?? {};
@@ -234,10 +234,9 @@ export class ApiClient implements KubeClient {
       repeatable: false,
       ...callOf(options),
     });
-    const left = parse<T>(answer, subject);
+    const left = objectOf<T>(answer, subject);
     // A Status says that it is gone. Some servers send the object in its last state instead: it is gone when nothing holds it.
-    if (left.kind === 'Status' || left.metadata?.deletionTimestamp === undefined) return undefined;
-    return isHeld(left) ? withKind(left, kind) : undefined;
+    return left.kind !== 'Status' && isHeld(left) ? withKind(left, kind) : undefined;
   }
 
   async *logs(ref: Ref & { container?: string }, options: LogOptions = {}): AsyncGenerator<string, void, void> {
@@ -305,11 +304,6 @@ export class ApiClient implements KubeClient {
   }
 }
 
-interface ListBody<T> {
-  items?: T[] | null;
-  metadata?: { resourceVersion?: string; continue?: string; remainingItemCount?: number };
-}
-
 function subjectOf(verb: Subject['verb'], kind: Kind, ref: Partial<Ref>, subresource?: string): Subject {
   return {
     verb,
@@ -330,29 +324,4 @@ function callOf(options: CallOptions): Pick<ApiRequest, 'signal' | 'timeoutMs' |
 
 function acceptFor(metadataOnly: boolean | undefined, suffix: '' | 'List'): string {
   return metadataOnly === true ? `${json};as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1` : json;
-}
-
-function parse<T>(answer: Answer, subject: Subject): T {
-  try {
-    return JSON.parse(answer.body.toString('utf8')) as T;
-  } catch (error) {
-    throw notAn('object', subject, answer, error);
-  }
-}
-
-function objectOf<T extends KubeObject>(answer: Answer, subject: Subject): T {
-  const object = parse<T>(answer, subject);
-  if (object === null || typeof object !== 'object' || typeof object.kind !== 'string')
-    throw notAn('object', subject, answer);
-  return object;
-}
-
-function notAn(what: string, subject: Subject, answer: Answer, cause?: unknown): Fault {
-  const type = String(answer.headers['content-type'] ?? 'no content type');
-  const message = `cannot ${subject.verb} ${describeSubject(subject)}: the answer is no Kubernetes ${what} (${type}); is the server URL that of an API server?`;
-  return new Fault('UnexpectedAnswer', message, { status: answer.status }, cause);
-}
-
-function isHeld(object: KubeObject): boolean {
-  return (object.metadata.finalizers?.length ?? 0) > 0 || (object.metadata.deletionGracePeriodSeconds ?? 0) > 0;
 }

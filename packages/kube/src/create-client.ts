@@ -7,7 +7,10 @@ import { createCredential } from './credential/credential.ts';
 import { Discovery } from './discovery/discovery.ts';
 import type { FlowControlOptions } from './transport/flow-control.ts';
 import type { ClientObserver } from './transport/observer.ts';
-import { defaultUserAgent, Transport } from './transport/transport.ts';
+import { Transport } from './transport/transport.ts';
+import { version } from './version.ts';
+
+const defaultUserAgent = `keelson/${version}`;
 
 export interface ClientOptions {
   /** Default for calls that set none: 60 s, the longest that an API server works on one. */

@@ -220,16 +220,22 @@ describe('servers that lack or refuse things', () => {
     expect(interruptions[1]?.retryInMs).toBeGreaterThanOrEqual(1_000);
   });
 
-  it('given events that cannot be read, that is a fault and not a swallowed event', async () => {
-    const broken = () => {
-      throw new Error('a bug in the transform');
+  it('given a transform that throws, that is a state like any other, and the event comes again', async () => {
+    let broken = true;
+    const transform = (object: KubeObject) => {
+      if (broken && object.metadata.name === 'a') throw new Error('a bug in the transform');
+      return object;
     };
-    const followed = follow({ transform: broken });
+    const followed = follow({ transform });
+    await expect.poll(() => followed.count('watching'), soon).toBe(1);
     await write('a', '1');
     await expect.poll(() => followed.faults(), soon).toContain('UnexpectedAnswer');
     expect(followed.states.find(({ state }) => state === 'interrupted')).toMatchObject({
       fault: { message: expect.stringContaining('a bug in the transform') },
     });
+    broken = false;
+    await expect.poll(() => values(followed), soon).toEqual(['1']);
+    expect(followed.count('replaced')).toBe(1);
   });
 });
 

@@ -174,10 +174,10 @@ class Reflector<T extends KubeObject> {
   }
 
   async *#watchFromPosition(): AsyncGenerator<ReflectorState<T>, void, void> {
+    if (this.#fruitless >= fruitlessLimit) this.#position = undefined;
     if (this.#position !== undefined && this.#doubtful && (await this.#wentBackwards(this.#position))) {
       this.#position = undefined;
     }
-    if (this.#fruitless >= fruitlessLimit) this.#position = undefined;
     if (this.#position === undefined) {
       const { signal, pageSize = defaultPageSize } = this.#options;
       const options = { ...this.#selection, pageSize, signal, transform: this.#transform };
@@ -199,6 +199,7 @@ class Reflector<T extends KubeObject> {
   /** Hands out what a stream brings until it ends. */
   async *#follow(stream: Stream<T>, endsAt: number): AsyncGenerator<ReflectorState<T>, void, void> {
     const openedAt = this.#clock.monotonic();
+    const isLongLived = () => this.#clock.monotonic() - openedAt >= healthyMs;
     let events = 0;
     try {
       for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
@@ -211,19 +212,23 @@ class Reflector<T extends KubeObject> {
           this.#position = undefined;
           throw this.#broken(problem);
         }
+        // The position moves only after `transform`: an event on which it throws is not skipped when the stream is resumed.
+        const state: ReflectorState<T> =
+          event.type === 'BOOKMARK'
+            ? { state: 'progressed', resourceVersion }
+            : { state: 'changed', type: event.type, object: this.#transform(event.object) as T, resourceVersion };
         this.#position = resourceVersion;
-        if (event.type === 'BOOKMARK') yield { state: 'progressed', resourceVersion };
-        else yield { state: 'changed', type: event.type, object: this.#transform(event.object) as T, resourceVersion };
+        yield state;
       }
     } finally {
-      const healthy = events > 0 || this.#clock.monotonic() - openedAt >= healthyMs;
+      const healthy = events > 0 || isLongLived();
       this.#fruitless = healthy ? 0 : this.#fruitless + 1;
       if (healthy) this.#attempt = 0;
     }
-    if (this.#clock.monotonic() >= endsAt - healthyMs) return;
-    this.#doubtful = true;
-    // Ended by the server before its time: a shutdown, or a server that ends every watch. Do not call it in a tight loop.
-    throw this.#broken('the server ended the stream before its time');
+    // Before its time: a shutdown, or something in between with a shorter limit of its own.
+    this.#doubtful = this.#clock.monotonic() < endsAt - healthyMs;
+    // A server that ends every stream at once must not be called in a tight loop.
+    if (!isLongLived()) throw this.#broken('the server ended the stream at once');
   }
 
   /** True when the server's present version is older than what we have seen: it was restored from a backup. */

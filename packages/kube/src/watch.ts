@@ -8,8 +8,9 @@ import { Fault } from './fault.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { describeSubject } from './path.ts';
 import { type Status, toStatusFault } from './transport/answer-fault.ts';
+import type { ApiRequest } from './transport/api-request.ts';
 import type { Exchange } from './transport/exchange.ts';
-import type { ApiRequest, Transport } from './transport/transport.ts';
+import type { Transport } from './transport/transport.ts';
 
 const initialEventsEnd = 'k8s.io/initial-events-end';
 const maxEventBytes = 256 << 20;

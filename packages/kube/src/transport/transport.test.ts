@@ -480,9 +480,10 @@ describe('streams', () => {
         pump();
       }),
     );
-    const events = clientFor(localConfig(`http://127.0.0.1:${server.port}`)).watch(pods, { idleTimeoutMs: 200 });
+    const events = clientFor(localConfig(`http://127.0.0.1:${server.port}`)).watch(pods, { idleTimeoutMs: 1_500 });
     await events.next();
-    await new Promise((resolve) => setTimeout(resolve, 600));
+    // Longer than the idle time: a stream that we hold up ourselves is not a dead one.
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(written).toBeLessThan(total / 2);
     let read = 1;
     for await (const _ of events) read += 1;
