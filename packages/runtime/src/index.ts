@@ -21,7 +21,7 @@ export type { Address } from './health/server.ts';
 export { type Key, toKey, toRef } from './key.ts';
 export type { Fence } from './lease/fence.ts';
 export type { LeaseTimes } from './lease/lease-record.ts';
-export type { Lifecycle, LifecycleDefinition } from './lifecycle.ts';
+export type { Lifecycle, LifecycleDefinition, Move } from './lifecycle.ts';
 export { defineLifecycle } from './lifecycle.ts';
 export type { Logger, LoggerOptions, LogLevel } from './logging/logger.ts';
 export { createLogger, silentLogger } from './logging/logger.ts';
@@ -51,7 +51,15 @@ export { previewInstance } from './preview.ts';
 export type { Outcome } from './reconciler/conclude.ts';
 export type { Rendering, Surroundings } from './render.ts';
 export { renderInstance } from './render.ts';
-export type { Admission, Problem, Review, Verdict } from './webhook/admission.ts';
+export type { Admission, Operation, Problem, Review, Verdict } from './webhook/admission.ts';
+export type {
+  CertificateOptions,
+  CertificatesInFiles,
+  SelfManagedCertificates,
+} from './webhook/certificate-options.ts';
 export { webhookGrants } from './webhook/grants.ts';
-export type { Reach } from './webhook/registration.ts';
-export { createWebhooks, needsWebhooks, type Webhooks, type WebhooksOptions } from './webhook/webhooks.ts';
+export type { WebhookObserver } from './webhook/observer.ts';
+export { type Reach, toConversion, toWebhookConfigurations } from './webhook/registration.ts';
+export type { Reviewed } from './webhook/review.ts';
+export { type ReviewedInstance, reviewInstance } from './webhook/review-instance.ts';
+export { createWebhooks, needsWebhooks, type State, type Webhooks, type WebhooksOptions } from './webhook/webhooks.ts';

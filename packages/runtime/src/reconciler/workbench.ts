@@ -63,11 +63,14 @@ export interface WorkbenchOptions {
   readonly owns: OperatorDefinition<Bundle, unknown>['owns'];
   readonly definition?: Partial<OperatorDefinition<Bundle, unknown>>;
   readonly hooks?: EngineHooks;
+  /** Who makes the instances and looks at the result, if not the operator's own client. */
+  readonly admin?: KubeClient;
 }
 
 export async function startWorkbench(options: WorkbenchOptions): Promise<Workbench> {
   const { namespace } = options;
   const client = createClient(await loadConfig({ kubeconfig: options.kubeconfig, env: {} }));
+  const admin = options.admin ?? client;
   const events: RecordedNote[] = [];
   let offset = 0;
   const clock: Clock = {
@@ -134,13 +137,13 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
         metadata: { name, namespace, ...metadata },
         spec,
       };
-      const created = await client.create(Bundle as Kind, object);
+      const created = await admin.create(Bundle as Kind, object);
       await bench.seen(Bundle, name, (live) => live !== undefined);
       return created;
     },
     turn: (name) => running.reconciler.reconcile({ namespace, name }, AbortSignal.timeout(20_000)),
-    self: (name) => client.find(Bundle as Kind, { namespace, name }),
-    find: (kind, name) => client.find(kind, refOf(kind, name)),
+    self: (name) => admin.find(Bundle as Kind, { namespace, name }),
+    find: (kind, name) => admin.find(kind, refOf(kind, name)),
     async seen(kind, name, like) {
       const deadline = Date.now() + 15_000;
       while (!like(storeOf(kind).get(refOf(kind, name)))) {

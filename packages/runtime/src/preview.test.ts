@@ -1,0 +1,173 @@
+/** The preview against a real API server: what it says must be what then happens, and it must write nothing. */
+import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
+import { ConfigMap, Deployment, type Kind, type KubeObject, Namespace, Service, toCrd } from '@keelson/schema';
+import { startTestEnv, type TestEnv } from '@keelson/testenv';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { apply, wait } from './decision.ts';
+import type { Step } from './plan/plan.ts';
+import { previewInstance } from './preview.ts';
+import { Bundle, startWorkbench, type Workbench } from './reconciler/workbench.ts';
+
+let env: TestEnv;
+let client: KubeClient;
+let namespace: string;
+let bench: Workbench;
+const user = 'previewer';
+beforeAll(async () => {
+  env = await startTestEnv({ crds: [toCrd(Bundle)] });
+  client = createClient(
+    await loadConfig({ kubeconfig: await env.kubeconfigFor({ user, groups: ['system:masters'] }), env: {} }),
+  );
+});
+afterAll(async () => {
+  await client?.close();
+  await env?.stop();
+});
+beforeEach(async () => {
+  namespace = await env.createNamespace();
+  bench = await startWorkbench({
+    kubeconfig: env.kubeconfig,
+    namespace,
+    owns: [{ kind: ConfigMap, anywhere: true }, Deployment, Namespace],
+    definition: { watches: [{ kind: Service, relate: () => ['all'] }] },
+  });
+});
+afterEach(async () => {
+  await bench?.close();
+});
+
+const configMap = (name: string, data: Record<string, string> = { a: '1' }): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+});
+const deployment = (image: string): KubeObject => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } },
+  },
+});
+const bundle = (spec: unknown = {}): KubeObject => ({
+  apiVersion: 'bench.keelson.io/v1',
+  kind: 'Bundle',
+  metadata: { name: 'web' },
+  spec,
+});
+const preview = (object = bundle()) => previewInstance({ operator: bench.operator, client, object, namespace });
+const brief = (steps: readonly Step[]) =>
+  steps.map(
+    (step) => `${step.action} ${step.kind.kind} ${(step.action === 'delete' ? step.live : step.object).metadata.name}`,
+  );
+
+describe('previewInstance', () => {
+  it('says what a new instance would make, and writes nothing', async () => {
+    bench.rules = () => apply({ objects: [deployment('nginx'), configMap('web')] });
+    const since = await env.audit.mark();
+    const { plan, exists, problems, faults } = await preview();
+    expect({ exists, problems, faults, steps: brief(plan.steps) }).toEqual({
+      exists: false,
+      problems: [],
+      faults: [],
+      steps: ['create ConfigMap web', 'create Deployment web'],
+    });
+    const writes = await env.audit.writesBy(user, { since });
+    expect(writes.filter(({ requestURI }) => !requestURI.includes('dryRun=All'))).toEqual([]);
+  });
+
+  it('says what would change, be deleted and restart, as it is in the cluster now', async () => {
+    await bench.create('web');
+    bench.rules = () => apply({ objects: [deployment('nginx:1'), configMap('old'), configMap('same')] });
+    await bench.turn('web');
+    bench.rules = ({ self }) =>
+      apply({ objects: [deployment(self.spec.text ?? ''), configMap('new'), configMap('same')] });
+    const { plan, exists } = await preview(bundle({ text: 'nginx:2' }));
+    expect(exists).toBe(true);
+    expect(brief(plan.steps)).toEqual(['create ConfigMap new', 'change Deployment web', 'delete ConfigMap old']);
+    expect(plan.steps[1]).toMatchObject({
+      because: 'spec.template.spec.containers[name=web].image: nginx:1 → nginx:2',
+      restarts: true,
+    });
+  });
+
+  it('plans nothing for what is as it should be, also where only the server’s own notation differs', async () => {
+    await bench.create('web');
+    const quota = (period: string): KubeObject => ({
+      ...deployment('nginx'),
+      metadata: { name: 'web', annotations: { period } },
+    });
+    bench.rules = () => apply({ objects: [quota('1'), configMap('web')] });
+    await bench.turn('web');
+    // Somebody else set the same value and so took the field: nothing in the object would change.
+    await client.apply(
+      ConfigMap,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace }, data: { a: '2' } },
+      { fieldManager: 'somebody', force: true },
+    );
+    await client.apply(
+      ConfigMap,
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web', namespace }, data: { a: '1' } },
+      { fieldManager: 'somebody', force: true },
+    );
+    expect((await preview()).plan.steps).toEqual([]);
+  });
+
+  it('refuses what somebody else owns, and finds its own behind a lost label', async () => {
+    await bench.create('web');
+    bench.rules = () => apply({ objects: [configMap('mine')] });
+    await bench.turn('web');
+    await client.patch(
+      ConfigMap,
+      { namespace, name: 'mine' },
+      { type: 'merge', value: { metadata: { labels: null } } },
+    );
+    await client.create(ConfigMap, { ...configMap('theirs'), metadata: { name: 'theirs', namespace } } as ConfigMap, {
+      fieldManager: 'helm',
+    });
+    bench.rules = () => apply({ objects: [configMap('mine'), configMap('theirs')] });
+    const { plan } = await preview();
+    expect(brief(plan.steps)).toEqual(['change ConfigMap mine']);
+    expect(plan.refusals).toMatchObject([{ because: expect.stringContaining('was written by helm') }]);
+  });
+
+  it('says what the API server would refuse, but not that what the plan makes first is missing', async () => {
+    const place = `${namespace}-new`;
+    bench.rules = () =>
+      apply({
+        objects: [
+          { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place } },
+          { ...configMap('web'), metadata: { name: 'web', namespace: place } },
+          { ...deployment('nginx'), spec: { replicas: -1 } },
+        ],
+      });
+    const { plan, faults } = await preview();
+    expect(plan.steps).toHaveLength(3);
+    expect(faults).toMatchObject([
+      { step: { kind: { kind: 'Deployment' } }, message: expect.stringContaining('spec.replicas') },
+    ]);
+  });
+
+  it('shows problems of the instance, and a decision that is not to apply', async () => {
+    expect(await preview(bundle({ replicas: -1 }))).toMatchObject({
+      problems: [{ path: 'spec.replicas' }],
+      plan: { steps: [] },
+    });
+    bench.rules = () => wait({ reason: 'NoDatabase', message: 'waiting', recheckAfter: '1m' });
+    expect(await preview()).toMatchObject({ decision: { kind: 'wait', reason: 'NoDatabase' }, plan: { steps: [] } });
+  });
+
+  it('sees related objects as the operator would', async () => {
+    await client.create(Service, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'svc', namespace },
+      spec: { ports: [{ port: 80 }] },
+    });
+    bench.rules = ({ related }) =>
+      apply({ objects: related.list(Service as Kind).map(({ metadata }) => configMap(metadata.name)) });
+    expect(brief((await preview()).plan.steps)).toContain('create ConfigMap svc');
+  });
+});
