@@ -53,7 +53,7 @@ export async function ensureBuilt(part: Part, recipe: string, options: EnsureOpt
 
   const started = Date.now();
   const elapsed = () => `${Math.round((Date.now() - started) / 1000)} s`;
-  let activity = 'starting the Go toolchain';
+  let activity = 'the Go toolchain looks up what its own cache has';
   tell(`${name}: building ${part.title} ${part.version} from source (once; ${part.coldBuild} when nothing is cached)`);
   const ticker = setInterval(() => tell(`${name}: ${elapsed()}, ${activity}`), progressEveryMs);
   await removeAbandoned(`${dirname(path)}.building-`);

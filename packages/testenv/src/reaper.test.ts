@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +14,11 @@ interface Started {
   pids: number[];
 }
 
-async function startVictim(end: string): Promise<{ child: ChildProcess; started: Started }> {
-  const child = fork(fileURLToPath(new URL('./testing/victim.ts', import.meta.url)), [end], {
+async function startVictim(
+  what: 'environment' | 'sleepers',
+  end: string,
+): Promise<{ child: ChildProcess; started: Started }> {
+  const child = fork(fileURLToPath(new URL('./testing/victim.ts', import.meta.url)), [what, end], {
     execArgv: ['--conditions=keelson-source'],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
@@ -30,21 +33,35 @@ const expectNothingLeft = ({ dir, pids }: Started) =>
     expect(existsSync(dir)).toBe(false);
   }, 10_000);
 
-describe('an environment whose process ends without stopping it', () => {
-  test.each(['return', 'throw', 'exit'])('leaves nothing behind after: %s', async (end) => {
-    const { child, started } = await startVictim(end);
-    expect(started.pids).toHaveLength(2);
-    if (child.exitCode === null) await once(child, 'exit');
+describe('a process that ends without stopping what it started', () => {
+  test('a whole environment, with a frozen API server, is gone after kill -9', async () => {
+    const { child, started } = await startVictim('environment', 'wait');
+    expect(started.pids.filter(isAlive)).toEqual(started.pids);
+    expect(existsSync(started.dir)).toBe(true);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
     await expectNothingLeft(started);
   });
 
   test.each([
-    ['kill -9', 'wait', 'SIGKILL', false],
-    ['kill -9 while a part is paused', 'paused', 'SIGKILL', false],
-    ['SIGTERM', 'wait', 'SIGTERM', false],
-    ['Ctrl-C, which the terminal sends to the whole process group', 'wait', 'SIGINT', true],
-  ] as const)('leaves nothing behind after: %s', async (_title, end, signal, wholeGroup) => {
-    const { child, started } = await startVictim(end);
+    ['return', 0],
+    ['throw', 1],
+    ['exit', 3],
+  ])('leaves nothing behind after: %s', async (end, code) => {
+    const { child, started } = await startVictim('sleepers', end);
+    expect(started.pids).toHaveLength(2);
+    if (child.exitCode === null) await once(child, 'exit');
+    expect(child.exitCode).toBe(code);
+    await expectNothingLeft(started);
+  });
+
+  test.each([
+    ['SIGKILL', 'SIGKILL', false],
+    ['SIGTERM', 'SIGTERM', false],
+    ['Ctrl-C, which the terminal sends to the whole process group', 'SIGINT', true],
+    ['a terminal that is closed', 'SIGHUP', true],
+  ] as const)('leaves nothing behind after: %s', async (_title, signal, wholeGroup) => {
+    const { child, started } = await startVictim('sleepers', 'wait');
     expect(started.pids.filter(isAlive)).toEqual(started.pids);
     process.kill(wholeGroup ? -(child.pid ?? 0) : (child.pid ?? 0), signal);
     await once(child, 'exit');
@@ -64,5 +81,15 @@ describe('the reaper', () => {
     const late = reaper.spawn(['sleep', '1000'], { stdio: 'ignore' });
     const [code] = await once(late, 'exit');
     expect(code).not.toBe(0);
+  });
+
+  test('keeps the logs, and nothing else, when told so', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'keelson-reaper-'));
+    const reaper = await Reaper.over(dir);
+    await mkdir(join(dir, 'log'));
+    await Promise.all(['log/a.log', 'secret', '.hidden'].map((file) => writeFile(join(dir, file), 'x')));
+    await reaper.end({ keepLogs: true });
+    expect(await readdir(dir, { recursive: true })).toEqual(['log', 'log/a.log']);
+    await rm(dir, { recursive: true });
   });
 });

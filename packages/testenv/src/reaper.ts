@@ -14,13 +14,14 @@ import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
+// Half a second of rounds at most: after that what still answers is only waiting for its own parent to take notice.
 const reaperScript = `
 trap '' INT TERM HUP
 dir=$0 keep=
 while read -r line; do [ "$line" = keep-logs ] && keep=1; done
 cd / && mv "$dir/run" "$dir/ended"
 round=0
-while [ $round -lt 100 ]; do
+while [ $round -lt 25 ]; do
   alive=
   for file in "$dir"/ended/*; do
     [ -e "$file" ] || continue
