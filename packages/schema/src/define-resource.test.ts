@@ -60,7 +60,7 @@ describe('a resource', () => {
     expectTypeOf<NonNullable<Instance<typeof Tunnel>['status']>['state']>().toEqualTypeOf<string | undefined>();
   });
 
-  test('types fields by their helpers', () => {
+  test('types fields by what made them', () => {
     const resource = defineResource({
       ...head,
       spec: Type.Object({

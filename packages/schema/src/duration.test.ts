@@ -19,9 +19,9 @@ describe('a duration', () => {
 
   test('is whatever the schema lets pass', () => {
     fc.assert(
-      fc.property(fc.stringMatching(new RegExp(durationPattern)), (text) =>
-        expect(toMilliseconds(text as Duration)).toBeGreaterThanOrEqual(0),
-      ),
+      fc.property(fc.stringMatching(new RegExp(durationPattern)), (text) => {
+        expect(toMilliseconds(text as Duration)).toBeGreaterThanOrEqual(0);
+      }),
     );
   });
 });
