@@ -115,6 +115,10 @@ export class SecretCertificates implements CertificateSource {
           : undefined;
       return standbyMs;
     }
+    if (live?.immutable === true) {
+      this.trouble = `${this.#what} is immutable and must be renewed: delete it, and it is made anew`;
+      return Number.POSITIVE_INFINITY;
+    }
     if (now < this.#notBefore) return this.#notBefore - now;
     this.#notBefore = now + writeGapMs;
     return this.#write(live, material, plan, signal);

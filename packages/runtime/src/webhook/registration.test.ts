@@ -104,6 +104,13 @@ describe('toWebhookConfigurations', () => {
     expect(() => toConversion(Shop, { url: 'https://h' }, 'garbage')).toThrow(/holds no certificate/);
   });
 
+  it('refuses to be asked about nothing', () => {
+    const admission = { validate: () => ({}), operations: [] };
+    expect(() => toWebhookConfigurations([{ ...shop, admission }], { url: 'https://h' })).toThrow(
+      /operator 'shop': admission.operations is empty/,
+    );
+  });
+
   it('refuses a time-out that the API server would refuse', () => {
     expect(() =>
       toWebhookConfigurations([{ ...shop, admission: { validate: () => ({}), timeoutSeconds: 31 } }], {

@@ -110,6 +110,10 @@ function entry(
       `operator '${operator.name}': admission.timeoutSeconds is ${timeoutSeconds}, but must be a whole number from 1 to 30`,
     );
   }
+  if (operations.length === 0)
+    throw new RangeError(
+      `operator '${operator.name}': admission.operations is empty: leave it out, or name at least one`,
+    );
   return {
     name,
     clientConfig,

@@ -1,8 +1,20 @@
 /** The real API server calls us over TLS, and we run with no more permissions than `webhookGrants` says. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient, loadConfig, systemClock } from '@keelson/kube';
-import { defineResource, type KubeObject, Secret, Type, toCrd, ValidatingWebhookConfiguration } from '@keelson/schema';
+import {
+  defineResource,
+  type KubeObject,
+  manifest,
+  Secret,
+  Type,
+  toCrd,
+  ValidatingWebhookConfiguration,
+} from '@keelson/schema';
 import { startTestEnv } from '@keelson/testenv';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { issueAuthority, issueServing } from '../certificates/issue.ts';
 import { silentObserver } from './observer.ts';
 import { fieldManager } from './registration.ts';
 import { configuration, objectOf, openStage, type Stage, secret, until, user } from './testing/stage.ts';
@@ -145,7 +157,73 @@ describe('of two replicas', () => {
   });
 });
 
+describe('with certificates in files', () => {
+  let dir: string;
+  const authority = issueAuthority({ now: Date.now(), lifetimeMs: 600_000 });
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'keelson-webhooks-'));
+    const signer = await authority;
+    const serving = await issueServing(signer, { now: Date.now(), lifetimeMs: 600_000, names: ['127.0.0.1'] });
+    await writeFile(join(dir, 'tls.crt'), serving.certificate.pem);
+    await writeFile(join(dir, 'tls.key'), serving.keyPem);
+    await writeFile(join(dir, 'ca.crt'), signer.certificate.pem);
+  });
+  afterAll(() => rm(dir, { recursive: true }));
+
+  it('that bring their authority along, it is registered', async () => {
+    const files = { cert: join(dir, 'tls.crt'), key: join(dir, 'tls.key'), ca: join(dir, 'ca.crt') };
+    await stage.serving({ certificates: { files } });
+    objectOf(await stage.create({ name: 'files', spec: { size: { min: 1, max: 1 } } }));
+  });
+
+  it('whose authority others inject, what they inject stays', async () => {
+    const files = { cert: join(dir, 'tls.crt'), key: join(dir, 'tls.key') };
+    const webhooks = await stage.start({ certificates: { files }, resources: [] });
+    await until(
+      () => webhooks.registered().ok,
+      () => `the registration without a bundle: ${webhooks.registered().message}`,
+    );
+    const bundle = Buffer.from((await authority).certificate.pem).toString('base64');
+    const inject = { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value: bundle } as const;
+    const edit = { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 30 } as const;
+    const operations = [inject, edit];
+    await stage.admin.patch(ValidatingWebhookConfiguration, configuration, { type: 'json', operations });
+    const entry = async () => (await stage.admin.get(ValidatingWebhookConfiguration, configuration)).webhooks?.[0];
+    await until(
+      async () => (await entry())?.timeoutSeconds === 10,
+      () => 'the rest to be put right',
+    );
+    expect((await entry())?.clientConfig.caBundle).toBe(bundle);
+  });
+});
+
 describe('what stands in the way is named', () => {
+  it('options that cannot work, before anything is started', async () => {
+    await expect(stage.start({ reach: { url: 'http://127.0.0.1' } })).rejects.toThrow('must be like https://host:port');
+    await expect(stage.start({ reach: () => ({ url: 'here' }) })).rejects.toThrow("'here' is no URL for webhooks");
+    await expect(stage.start({ certificates: { secret, servingLifetime: '4380h' } })).rejects.toThrow(
+      'at most a quarter',
+    );
+    await expect(stage.start({ operators: [stage.operator, stage.operator] })).rejects.toThrow(
+      'two operators or resources want the webhook /validate/pool',
+    );
+  });
+
+  it('a Secret that cannot be changed', async () => {
+    const fixed = { namespace: secret.namespace, name: 'fixed' };
+    await stage.admin.create(Secret, manifest(Secret, fixed, { immutable: true }));
+    const webhooks = await stage.start({ client: stage.admin, certificates: { secret: fixed } });
+    await until(
+      () => webhooks.ready().message.includes('Secret keelson/fixed is immutable'),
+      () => `the immutable Secret to be named: ${webhooks.ready().message}`,
+    );
+    await stage.admin.delete(Secret, fixed);
+    await until(
+      () => webhooks.ready().ok,
+      () => `the Secret to be made anew: ${webhooks.ready().message}`,
+    );
+  });
+
   it('a CRD that is not installed, until it is', async () => {
     const versions = [
       { name: 'v1', storage: true, spec: Type.Object({ a: Type.Integer() }) },

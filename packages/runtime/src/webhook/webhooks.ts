@@ -16,11 +16,20 @@ import type { CertificateSource } from '../certificates/source.ts';
 import type { Fence } from '../lease/fence.ts';
 import { type Logger, silentLogger } from '../logging/logger.ts';
 import { answerAdmission } from './admission-review.ts';
+import { message } from './answer.ts';
 import { type CertificateOptions, isSelfManaged, toPolicy } from './certificate-options.ts';
 import { answerConversion } from './conversion-review.ts';
 import { silentObserver, type WebhookObserver } from './observer.ts';
 import { Registrar } from './registrar.ts';
-import { convertPath, fieldManager, mutatePath, namesOf, type Reach, validatePath } from './registration.ts';
+import {
+  convertPath,
+  fieldManager,
+  mutatePath,
+  namesOf,
+  type Reach,
+  toWebhookConfigurations,
+  validatePath,
+} from './registration.ts';
 import type { Reviewed } from './review.ts';
 import { type Route, WebhookServer } from './server.ts';
 import { targetsOf } from './target.ts';
@@ -86,6 +95,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   return new RunningWebhooks(options);
 }
 
+/** What is wrong with the options is said before anything is started. */
+function checkOptions({ operators, reach, certificates }: WebhooksOptions): void {
+  const address = typeof reach === 'function' ? { url: 'https://localhost' } : reach;
+  toWebhookConfigurations(operators, address);
+  if (isSelfManaged(certificates)) toPolicy(certificates, namesOf(address));
+}
+
 class RunningWebhooks implements Webhooks {
   port: number | undefined;
   readonly #options: WebhooksOptions;
@@ -104,6 +120,7 @@ class RunningWebhooks implements Webhooks {
 
   constructor(options: WebhooksOptions) {
     const { operators, clock = systemClock, logger = silentLogger, observer = silentObserver } = options;
+    checkOptions(options);
     this.#options = options;
     this.#clock = clock;
     this.#logger = logger;
@@ -121,19 +138,14 @@ class RunningWebhooks implements Webhooks {
   }
 
   async start(signal: AbortSignal): Promise<void> {
-    const { reach } = this.#options;
-    this.port = await this.#server.listen();
-    this.#reach = typeof reach === 'function' ? reach(this.port) : reach;
-    const source = this.#createSource(this.#reach);
-    this.#source = source;
-    this.#registrar = this.#createRegistrar(this.#reach, source);
-    this.#logger.info({ port: this.port, names: namesOf(this.#reach) }, 'webhooks are listening');
-    this.#background = Promise.all([source.run(this.#ended.signal), this.#registrar.run(this.#ended.signal)]).catch(
-      (error: unknown) => {
-        this.#broken = `keeping the webhooks failed: ${error instanceof Error ? error.message : String(error)}`;
-        this.#logger.error({ err: error }, 'keeping the webhooks failed');
-      },
-    );
+    const port = await this.#server.listen();
+    this.port = port;
+    try {
+      this.#keep(port);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
     if (signal.aborted) await this.stop();
   }
 
@@ -164,6 +176,23 @@ class RunningWebhooks implements Webhooks {
     await Promise.all([this.#server.stop({ drainMs, deadlineMs: 10_000 }), this.#background]);
   }
 
+  /** Keeps certificates and registrations in the background. */
+  #keep(port: number): void {
+    const reach = typeof this.#options.reach === 'function' ? this.#options.reach(port) : this.#options.reach;
+    const names = namesOf(reach);
+    this.#reach = reach;
+    const source = this.#createSource(names);
+    this.#source = source;
+    const registrar = this.#createRegistrar(reach, source);
+    this.#registrar = registrar;
+    this.#logger.info({ port, names }, 'webhooks are listening');
+    const { signal } = this.#ended;
+    this.#background = Promise.all([source.run(signal), registrar.run(signal)]).catch((error: unknown) => {
+      this.#broken = `keeping the webhooks failed: ${message(error)}`;
+      this.#logger.error({ err: error }, 'keeping the webhooks failed');
+    });
+  }
+
   #routes(): Map<string, Route> {
     const { operators, bodyLimitBytes = {} } = this.#options;
     const routes = new Map<string, Route>();
@@ -186,7 +215,7 @@ class RunningWebhooks implements Webhooks {
     return routes;
   }
 
-  #createSource(reach: Reach): CertificateSource {
+  #createSource(names: readonly string[]): CertificateSource {
     const { certificates, client, fence = { check: () => {} } } = this.#options;
     const onChange = () => this.#takeCertificate();
     if (!isSelfManaged(certificates)) return new FileCertificates({ ...certificates, clock: this.#clock, onChange });
@@ -194,7 +223,7 @@ class RunningWebhooks implements Webhooks {
       client,
       secret: certificates.secret,
       fieldManager,
-      policy: toPolicy(certificates, namesOf(reach)),
+      policy: toPolicy(certificates, names),
       trustedSince: (fingerprint) => this.#registrar?.trustedSince(fingerprint),
       fence,
       clock: this.#clock,
