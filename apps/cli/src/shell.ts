@@ -21,6 +21,8 @@ export interface Shell {
   readonly notePaint: Palette;
   /** Sets the exit code that the process ends with once everything is done. */
   exitWith(code: number): void;
+  /** Command and leading arguments that run this program again. */
+  readonly self: readonly string[];
   /** Ends the process now, whatever is still under way. */
   quit(code: number): never;
 }
@@ -45,6 +47,7 @@ export function processShell(): Shell {
     exitWith: (code) => {
       process.exitCode = code;
     },
+    self: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     quit: (code) => process.exit(code),
   };
 }

@@ -26,6 +26,7 @@ export function paper(options: { live?: boolean; columns?: number; stdin?: strin
     paint: palette(false),
     notePaint: palette(false),
     exitWith: () => {},
+    self: ['keelson'],
     quit: (code) => {
       throw new Error(`quit with ${code}`);
     },

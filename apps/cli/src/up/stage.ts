@@ -1,11 +1,12 @@
 /** Where `up` plays: a cluster of its own that goes with it, or one that the user has and keeps. */
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { KubeConfig } from '@keelson/kube';
 import { chosenConfig } from '../cluster/connect.ts';
 import type { UpOptions } from '../commands/up.ts';
-import { failure, isFailure } from '../failure.ts';
+import type { Project } from '../config/load-config.ts';
+import { failure } from '../failure.ts';
 import type { Shell } from '../shell.ts';
 
 export interface Stage {
@@ -22,51 +23,68 @@ export interface Stage {
   end(): Promise<void>;
 }
 
-export function openStage(options: UpOptions, shell: Shell): Promise<Stage> {
+export function openStage(options: UpOptions, project: Project, shell: Shell): Promise<Stage> {
   return options.kubeconfig === undefined && options.context === undefined
-    ? embedded(options, shell)
-    : existing(options, shell);
+    ? embedded(options, project, shell)
+    : existing(options, project, shell);
 }
 
-async function embedded(options: UpOptions, shell: Shell): Promise<Stage> {
+async function embedded(options: UpOptions, project: Project, shell: Shell): Promise<Stage> {
   const nodes = Number(options.nodes);
   if (!/^\d+$/.test(options.nodes) || nodes < 1 || nodes > 1000) {
     throw failure('usage', `--nodes ${options.nodes} is no number of nodes`, 'use a whole number from 1 to 1000');
   }
   const { startTestEnv } = await import('@keelson/testenv');
-  const env = await startTestEnv({ level: 'cluster', nodes, onProgress: (line) => shell.out(`· ${line}\n`) }).catch(
-    (error: unknown) => {
-      if (isFailure(error) || !(error instanceof Error)) throw error;
-      throw failure('failed', `the cluster does not start: ${error.message}`, undefined, error);
-    },
-  );
-  const kubectl = join(env.dir, 'kubectl');
-  const quoted = env.kubectlCommand.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
-  await writeFile(kubectl, `#!/bin/sh\nexec ${quoted} "$@"\n`);
-  await chmod(kubectl, 0o755);
+  const onProgress = (line: string): void => shell.out(`· ${line}\n`);
+  const env = await startTestEnv({ level: 'cluster', nodes, onProgress }).catch((error: unknown) => {
+    if (!(error instanceof Error)) throw error;
+    throw failure('failed', `the cluster does not start: ${error.message}`, undefined, error);
+  });
+  const flags = ['--kubeconfig', env.kubeconfig];
   return {
     config: await chosenConfig({ kubeconfig: env.kubeconfig }, shell),
     folder: env.dir,
-    call: { kubectl, keelson: `keelson --kubeconfig ${env.kubeconfig}` },
-    intro: `kubeconfig   ${env.kubeconfig}\nkubectl      ${kubectl} (needs no installation, knows the kubeconfig)\n`,
+    call: {
+      kubectl: await writeProgram(join(env.dir, 'kubectl'), env.kubectlCommand),
+      keelson: await writeProgram(join(env.dir, 'keelson'), ownCommand(project, flags, shell)),
+    },
+    intro: `kubeconfig   ${env.kubeconfig}\n`,
     stays: false,
     end: () => env.stop(),
   };
 }
 
-async function existing(options: UpOptions, shell: Shell): Promise<Stage> {
+async function existing(options: UpOptions, project: Project, shell: Shell): Promise<Stage> {
   const config = await chosenConfig(options, shell);
   const folder = await mkdtemp(join(tmpdir(), 'keelson-up-'));
   const flags = [
-    ...(options.kubeconfig === undefined ? [] : [`--kubeconfig ${resolve(shell.cwd, options.kubeconfig)}`]),
-    ...(options.context === undefined ? [] : [`--context ${options.context}`]),
-  ].join(' ');
+    ...(options.kubeconfig === undefined ? [] : ['--kubeconfig', resolve(shell.cwd, options.kubeconfig)]),
+    ...(options.context === undefined ? [] : ['--context', options.context]),
+  ];
   return {
     config,
     folder,
-    call: { kubectl: `kubectl ${flags}`, keelson: `keelson ${flags}` },
+    call: {
+      kubectl: ['kubectl', ...flags].map(quote).join(' '),
+      keelson: await writeProgram(join(folder, 'keelson'), ownCommand(project, flags, shell)),
+    },
     intro: `cluster      ${config.server} (${config.source})\n`,
     stays: true,
     end: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** This very program, for the same project and cluster wherever it is called from. */
+function ownCommand(project: Project, flags: readonly string[], shell: Shell): string[] {
+  return [...shell.self, ...(project.file === undefined ? [] : ['--config', project.file]), ...flags];
+}
+
+/** A file that runs a command: users need nothing on their PATH to copy and paste what we print. */
+async function writeProgram(file: string, command: readonly string[]): Promise<string> {
+  await writeFile(file, `#!/bin/sh\nexec ${command.map(quote).join(' ')} "$@"\n`, { mode: 0o755 });
+  return file;
+}
+
+function quote(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

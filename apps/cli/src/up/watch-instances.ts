@@ -1,0 +1,65 @@
+/** Shows how the instances are, says once when all are Ready and what to try, and goes on until it is interrupted. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeClient } from '@keelson/kube';
+import { isAnyFault } from '../cluster/fault-to-failure.ts';
+import type { Project } from '../config/load-config.ts';
+import type { Shell } from '../shell.ts';
+import { gatherStatus, type InstanceReport } from '../status/gather.ts';
+import { createLiveView } from './live-view.ts';
+import type { Stage } from './stage.ts';
+import { suggestions } from './try-it.ts';
+
+export interface Watched {
+  readonly project: Project;
+  readonly client: KubeClient;
+  readonly stage: Stage;
+  /** When `up` began, by `performance.now()`. */
+  readonly started: number;
+  readonly shell: Shell;
+}
+
+const pollMs = { before: 250, after: 1000 };
+
+export async function watchInstances(watched: Watched, signal: AbortSignal): Promise<void> {
+  const { project, client, shell } = watched;
+  const view = createLiveView(shell, () => new Date());
+  let isReady = false;
+  let trouble = '';
+  while (!signal.aborted) {
+    try {
+      const { instances } = await gatherStatus(client, project.operators, undefined);
+      view.show(instances);
+      trouble = '';
+      if (!isReady && instances.every(({ ready }) => ready === 'True')) {
+        isReady = true;
+        view.say(announcement(watched, instances));
+      }
+    } catch (error) {
+      // The cluster may be away for a moment; the operators wait for it, and so do we.
+      if (!isAnyFault(error)) throw error;
+      if (error.message !== trouble) view.say(`note: ${error.message}\n`);
+      trouble = error.message;
+    }
+    await sleep(isReady ? pollMs.after : pollMs.before, undefined, { signal }).catch(() => {});
+  }
+}
+
+function announcement({ project, stage, started, shell }: Watched, instances: readonly InstanceReport[]): string {
+  const { strong, name, faint } = shell.paint;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  const things = suggestions(project.operators, instances, stage.call).flatMap(({ command, why }, index) => [
+    `  ${index + 1}. ${faint(`${why}:`)}`,
+    `     ${name(command)}`,
+  ]);
+  return [
+    '',
+    strong(`ready in ${seconds} s`),
+    '',
+    stage.intro,
+    'Things to try, in another terminal:',
+    ...things,
+    '',
+    'Ctrl-C ends it all.',
+    '',
+  ].join('\n');
+}
