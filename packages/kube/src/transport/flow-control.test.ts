@@ -68,14 +68,25 @@ describe('the limit', () => {
     expect(flow.limit).toBe(16);
   });
 
-  it('given calls that take far longer than the best ones did, it shrinks; given slow calls from the start, it does not', async () => {
-    const becomesSlow = create(20, 20);
-    await rounds(becomesSlow, 3, well);
-    await rounds(becomesSlow, 5, { ended: 'well', latencyMs: 2_000, sort: 'write' });
-    expect(becomesSlow.limit).toBeLessThan(20);
-    const alwaysSlow = create(20, 20);
-    await rounds(alwaysSlow, 5, { ended: 'well', latencyMs: 2_000, sort: 'list' });
-    expect(alwaysSlow.limit).toBe(20);
+  it('given calls that take far longer than the best ones did, it shrinks, but not far, and gets used to it', async () => {
+    const slow: Load = { ended: 'well', latencyMs: 2_000, sort: 'write' };
+    const flow = create(40, 40);
+    await rounds(flow, 3, well);
+    let lowest = flow.limit;
+    for (let round = 0; round < 30; round += 1) {
+      await rounds(flow, 1, slow);
+      lowest = Math.min(lowest, flow.limit);
+    }
+    expect(lowest).toBeLessThan(40);
+    expect(lowest).toBeGreaterThanOrEqual(8);
+    await rounds(flow, 60, slow);
+    expect(flow.limit).toBe(40);
+  });
+
+  it('given calls that were slow from the start, it does not shrink', async () => {
+    const flow = create(20, 20);
+    await rounds(flow, 5, { ended: 'well', latencyMs: 2_000, sort: 'list' });
+    expect(flow.limit).toBe(20);
   });
 });
 

@@ -41,6 +41,8 @@ interface Latency {
 
 const slowFactor = 5;
 const slowFloorMs = 250;
+// Slowness may be of another cause than load (a new webhook), and then fewer calls at once make it only worse.
+const slowLimit = 8;
 
 export class FlowControl {
   readonly #clock: Clock;
@@ -141,15 +143,15 @@ export class FlowControl {
       case 'unknown':
         break;
       case 'well':
-        if (this.#isSlow(load.sort, load.latencyMs) && this.#underWay > this.#min) this.#drop(number, 0.9);
+        if (this.#isSlow(load.sort, load.latencyMs)) this.#drop(number, 0.9, slowLimit);
         else if (this.#underWay >= this.limit / 2) this.#grow();
     }
   }
 
-  #drop(number: number, factor: number): void {
-    if (number <= this.#droppedAt) return;
+  #drop(number: number, factor: number, floor = this.#min): void {
+    if (number <= this.#droppedAt || this.#limit <= floor) return;
     this.#droppedAt = this.#begun;
-    this.#limit = Math.max(this.#min, this.#limit * factor);
+    this.#limit = Math.max(floor, this.#limit * factor);
   }
 
   #grow(): void {
@@ -159,7 +161,7 @@ export class FlowControl {
   #isSlow(sort: string, latencyMs: number): boolean {
     const latency = this.#latencies.get(sort) ?? { best: latencyMs, recent: latencyMs };
     this.#latencies.set(sort, latency);
-    latency.best = latencyMs < latency.best ? latencyMs : latency.best + (latencyMs - latency.best) * 0.002;
+    latency.best = latencyMs < latency.best ? latencyMs : latency.best + (latencyMs - latency.best) * 0.01;
     latency.recent += (latencyMs - latency.recent) * 0.2;
     return latency.recent > slowFloorMs && latency.recent > slowFactor * latency.best;
   }

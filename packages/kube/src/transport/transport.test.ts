@@ -1,5 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +11,7 @@ import type { KubeConfig } from '../config/config.ts';
 import { Secret } from '../config/secret.ts';
 import { type ClientOptions, createClient } from '../create-client.ts';
 import { isFault } from '../fault.ts';
-import { type Listening, localConfig, serveHttp, serveHttps, serveTcp } from '../testing/broken-server.ts';
+import { type Listening, listen, localConfig, serveHttp, serveHttps, serveTcp } from '../testing/broken-server.ts';
 import { expired, first, second, stranger } from '../testing/pem.ts';
 import { version } from '../version.ts';
 
@@ -348,6 +349,26 @@ describe('who we are', () => {
     now += 60_000;
     await Promise.all([running, client.get(pods, ref)]);
     expect(presented).toEqual([first.cert, second.cert]);
+  });
+});
+
+describe('a cluster whose CA rotates', () => {
+  it('given a new server certificate and a new CA file, the file is read again at once and the call succeeds', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'keelson-transport-'));
+    cleanUp.push(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'ca.crt');
+    await writeFile(file, first.cert);
+    const https = createServer(first, (_, response) => response.end(answer));
+    const server = await up(listen(https));
+    const client = clientFor(
+      localConfig(`https://127.0.0.1:${server.port}`, { tls: { ca: { file }, insecure: false } }),
+    );
+    await client.get(pods, ref);
+    https.setSecureContext(second);
+    for (const socket of server.sockets) socket.destroy();
+    expect((await faultOf(client.get(pods, ref))).code).toBe('TlsRefused');
+    await writeFile(file, second.cert);
+    expect(await client.get(pods, ref)).toMatchObject({ kind: 'Pod' });
   });
 });
 
