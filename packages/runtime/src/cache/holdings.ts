@@ -3,7 +3,7 @@
  * what is put here.
  *
  * Memory: the keys of the nested maps are strings that the objects hold anyway, field ownership is held once for all objects
- * with an equal one, and one record of three fields stands for each object.
+ * with an equal one, and one small record stands for each object.
  */
 import type { Kind, KubeObject, ManagedFields, Ref } from '@keelson/schema';
 import { ownFields } from '../plan/fields.ts';
@@ -18,9 +18,12 @@ export type OwnedFields = Readonly<Record<string, NonNullable<ManagedFields['fie
 export interface Held {
   object: KubeObject;
   fields: Shared<OwnedFields> | undefined;
-  /** When we last changed it: see lastWriteOf. */
+  /** When we last changed it, as of this version and of the one before: see lastWriteOf. NEVER_SEEN when there was none before. */
   writtenAt: number;
+  writtenBefore: number;
 }
+
+export const NEVER_SEEN = -1;
 
 export interface HoldingsOptions {
   readonly hold?: Hold;
@@ -55,13 +58,14 @@ export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
   function take(raw: KubeObject): Held {
     const object = trim(raw);
     const { managedFields, ...metadata } = object.metadata;
-    if (managedFields === undefined) return { object, fields: undefined, writtenAt: 0 };
+    if (managedFields === undefined) return { object, fields: undefined, writtenAt: 0, writtenBefore: NEVER_SEEN };
     const fields = ownedFields(managers, object);
     object.metadata = metadata;
     return {
       object,
       fields: fields === undefined ? undefined : pool.take(fields),
       writtenAt: lastWriteOf(managers, managedFields),
+      writtenBefore: NEVER_SEEN,
     };
   }
 
@@ -87,7 +91,7 @@ export function createHoldings(kind: Kind, options: HoldingsOptions): Holdings {
         const old = known.object;
         for (const index of indexes.values()) index.remove(known, old);
         pool.release(known.fields);
-        Object.assign(known, next);
+        Object.assign(known, next, { writtenBefore: known.writtenAt });
         for (const index of indexes.values()) index.add(known, known.object);
         return { held: known, old };
       }

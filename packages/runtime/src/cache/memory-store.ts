@@ -7,7 +7,7 @@
  */
 import type { Kind, KubeObject } from '@keelson/schema';
 import type { Clock } from '../clock.ts';
-import { createHoldings, type Held, type HoldingsOptions } from './holdings.ts';
+import { createHoldings, type Held, type HoldingsOptions, NEVER_SEEN } from './holdings.ts';
 import { createOwnWrites } from './own-writes.ts';
 import { compareResourceVersions, isOlder } from './resource-version.ts';
 import type { Live, Store, StoreEvent } from './store.ts';
@@ -44,7 +44,8 @@ export function createStore<T extends KubeObject = KubeObject>(
   const tombstones = createTombstones(clock);
   const ownWrites = createOwnWrites();
   const listeners = new Map<(event: StoreEvent<T>) => void, Store<T>>();
-  const replaced = new Set<string>();
+  /** Up to which version each feed has shown everything; by namespace if they are fed apart. */
+  const shownUpTo = new Map<string, string>();
   const synced = Promise.withResolvers<void>();
 
   function emit(event: Omit<StoreEvent, 'own'>, writer?: Store<T>): void {
@@ -68,6 +69,12 @@ export function createStore<T extends KubeObject = KubeObject>(
     emit({ type: 'set', object: held.object, old: held.object, initial: false });
   }
 
+  function take(raw: KubeObject, initial: boolean, inList: boolean): void {
+    const held = set(raw, initial);
+    // A list may have skipped versions: what came before this one is not known, so it proves nothing.
+    if (inList) held.writtenBefore = held.writtenAt;
+  }
+
   /** What the watch or a list shows of an object that lives. */
   function sight(raw: KubeObject, initial: boolean, inList: boolean): void {
     const { uid, resourceVersion = '' } = raw.metadata;
@@ -79,7 +86,7 @@ export function createStore<T extends KubeObject = KubeObject>(
         // Made anew under the name of one whose end we did not see.
         drop(held);
       }
-      set(raw, initial);
+      take(raw, initial, inList);
       return;
     }
     const seen = uid === undefined ? undefined : ownWrites.sight(uid, resourceVersion);
@@ -87,7 +94,7 @@ export function createStore<T extends KubeObject = KubeObject>(
     // A list may have skipped somebody else's version that came before ours, so there an echo proves nothing.
     if (seen?.sighting === 'replay' || (seen?.sighting === 'echo' && !inList)) return;
     const isNewer = !(compareResourceVersions(resourceVersion, versionOf(held)) <= 0);
-    if (isNewer) set(raw, initial);
+    if (isNewer) take(raw, initial, inList);
     else if (seen !== undefined) touch(held);
   }
 
@@ -106,7 +113,7 @@ export function createStore<T extends KubeObject = KubeObject>(
   }
 
   function replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void {
-    const initial = !replaced.has(namespace ?? '');
+    const initial = !shownUpTo.has(namespace ?? '');
     const present = new Set<string>();
     for (const item of items) {
       present.add(item.metadata.uid ?? '');
@@ -118,39 +125,65 @@ export function createStore<T extends KubeObject = KubeObject>(
       tombstones.shown(held.object.metadata.uid, resourceVersion);
       drop(held);
     }
-    replaced.add(namespace ?? '');
-    if (replaced.size >= feeds) synced.resolve();
+    shownUpTo.set(namespace ?? '', resourceVersion);
+    if (shownUpTo.size >= feeds) synced.resolve();
+  }
+
+  function change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
+    if (type === 'DELETED') sightGone(object);
+    else sight(object, false, false);
+    const { namespace = '', resourceVersion = '' } = object.metadata;
+    const feed = shownUpTo.has(namespace) ? namespace : '';
+    if (isOlder(shownUpTo.get(feed) ?? '', resourceVersion)) shownUpTo.set(feed, resourceVersion);
+  }
+
+  /** True when the watch is past this version: an object of it that is not held has gone since. */
+  function isPast({ metadata: { namespace = '', resourceVersion = '' } }: KubeObject): boolean {
+    const shown = shownUpTo.get(namespace) ?? shownUpTo.get('') ?? '';
+    return resourceVersion === shown || isOlder(resourceVersion, shown);
   }
 
   function absorb(raw: KubeObject, writer: Store<T>): void {
-    const { uid, resourceVersion = '', creationTimestamp = '' } = raw.metadata;
+    const { uid, resourceVersion = '' } = raw.metadata;
     if (tombstones.hidesAnswer(uid, resourceVersion)) return;
     const before = holdings.find(raw.metadata);
-    // The watch was faster than the answer, or the write changed nothing.
-    if (before !== undefined && compareResourceVersions(resourceVersion, versionOf(before)) <= 0) return;
-    const isAnother = before !== undefined && before.object.metadata.uid !== uid;
-    if (isAnother) drop(before, writer);
+    if (before !== undefined && before.object.metadata.uid !== uid) {
+      if (isOlder(resourceVersion, versionOf(before))) return;
+      drop(before, writer);
+    } else if (before !== undefined) {
+      const order = compareResourceVersions(resourceVersion, versionOf(before));
+      // The watch was faster than the answer: those who heard of it as somebody else's are told that it was ours.
+      if (order === 0 && isProven(before)) disown(before.object, 'set', writer);
+      if (order <= 0) return;
+    } else if (isPast(raw)) {
+      // Somebody removed what we made before we had the answer, and a list never showed it: nobody has heard of that.
+      emit({ type: 'gone', object: raw, old: raw, initial: false });
+      return;
+    }
     tombstones.raise(uid);
-    const known = isAnother ? undefined : before;
-    const base = known === undefined ? '0' : versionOf(known);
-    // Without an earlier version to compare with, our write is proven when it is what created the object.
-    const lastWrite = known?.writtenAt;
+    const base = holdings.find(raw.metadata)?.object.metadata.resourceVersion ?? '0';
     const held = set(raw, false, writer);
-    const created = Math.floor(Date.parse(creationTimestamp) / 1_000);
-    const proven =
-      held.writtenAt !== 0 && (lastWrite === undefined ? held.writtenAt === created : held.writtenAt !== lastWrite);
-    if (uid !== undefined) ownWrites.wrote(uid, resourceVersion, base, proven, clock.monotonic());
+    if (uid !== undefined) ownWrites.wrote(uid, resourceVersion, base, isProven(held), clock.monotonic());
   }
 
   function absorbGone(object: KubeObject, writer: Store<T>): void {
     const { uid, resourceVersion = '' } = object.metadata;
     const held = holdings.find(object.metadata);
-    const isHeld = held !== undefined && held.object.metadata.uid === uid;
-    const newest = isHeld && isOlder(resourceVersion, versionOf(held)) ? versionOf(held) : resourceVersion;
-    // The watch has shown the end already, or there is nothing that it could still show.
-    if (!isHeld && tombstones.hidesAnswer(uid, resourceVersion)) return;
-    tombstones.made(uid, newest);
-    if (isHeld) drop(held, writer);
+    if (held !== undefined && held.object.metadata.uid === uid) {
+      tombstones.made(uid, isOlder(resourceVersion, versionOf(held)) ? versionOf(held) : resourceVersion);
+      drop(held, writer);
+    } else if (tombstones.hidesAnswer(uid, resourceVersion)) {
+      disown(object, 'gone', writer);
+    } else {
+      tombstones.made(uid, resourceVersion);
+    }
+  }
+
+  /** Takes back what the writer's listeners were told before its answer came. */
+  function disown(object: KubeObject, type: StoreEvent['type'], writer: Store<T>): void {
+    for (const [listener, view] of listeners)
+      if (view === writer)
+        listener({ type, object, old: object, initial: false, own: true } as unknown as StoreEvent<T>);
   }
 
   function createView(manager?: string): Store<T> {
@@ -161,7 +194,7 @@ export function createStore<T extends KubeObject = KubeObject>(
     const view: Store<T> = {
       kind,
       get synced() {
-        return replaced.size >= feeds;
+        return shownUpTo.size >= feeds;
       },
       get size() {
         return holdings.size;
@@ -191,16 +224,26 @@ export function createStore<T extends KubeObject = KubeObject>(
 
   return {
     get synced() {
-      return replaced.size >= feeds;
+      return shownUpTo.size >= feeds;
     },
     get size() {
       return holdings.size;
     },
     replace,
-    change: (type, object) => (type === 'DELETED' ? sightGone(object) : sight(object, false, false)),
+    change,
     trim: holdings.trim,
     view: createView,
   };
+}
+
+/**
+ * True when this version is certainly the work of one of our managers: the time of its last write has moved; or, of an object that
+ * was not known before, it is the time of its creation.
+ */
+function isProven({ object, writtenAt, writtenBefore }: Held): boolean {
+  if (writtenAt === 0) return false;
+  if (writtenBefore !== NEVER_SEEN) return writtenAt !== writtenBefore;
+  return writtenAt === Math.floor(Date.parse(object.metadata.creationTimestamp ?? '') / 1_000);
 }
 
 const versionOf = (held: Held): string => held.object.metadata.resourceVersion ?? '';

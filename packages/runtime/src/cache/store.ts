@@ -22,7 +22,10 @@ export interface StoreEvent<T extends KubeObject = KubeObject> {
   readonly old?: T;
   /** From the first list: nobody is waiting for it. */
   readonly initial: boolean;
-  /** Written through this very view: the writer knows already, others may not. */
+  /**
+   * Written through this very view: the writer knows already, others may not. When the watch is faster than the answer to our
+   * write, the change is told as somebody else's first, and then once more, as our own.
+   */
   readonly own: boolean;
 }
 

@@ -66,8 +66,16 @@ export function createController(options: ControllerOptions): Controller {
   const logger = options.logger.child({ controller: operator.name });
   const stores = openStores(operator, cache);
   const queue = createQueue({ clock, observer: metrics.queue });
-  const routing = createRouting(stores, (key, priority) => {
-    if (state !== 'standby') queue.add(key, priority);
+  /** What came up while a key runs and may yet turn out to be its own work: only when it is done do we know. */
+  const undecided = new Map<Key, Set<string>>();
+  const routing = createRouting(stores, {
+    wake(key, priority, cause) {
+      if (state === 'standby') return;
+      const causes = undecided.get(key);
+      if (causes === undefined) queue.add(key, priority);
+      else causes.add(cause);
+    },
+    settle: (key, cause) => undecided.get(key)?.delete(cause),
   });
   const reconciler = createReconciler({
     ...options,
@@ -99,6 +107,8 @@ export function createController(options: ControllerOptions): Controller {
       log.error({ seconds: timeoutMs / 1_000 }, 'bug: the reconcile does not heed its signal; others go on without it');
       giveUp();
     });
+    const causes = new Set<string>();
+    undecided.set(key, causes);
     const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
     try {
       const signal = AbortSignal.any([stopped, late.signal]);
@@ -111,6 +121,8 @@ export function createController(options: ControllerOptions): Controller {
     } finally {
       cancelTimeout();
       cancelGiveUp();
+      undecided.delete(key);
+      if (causes.size > 0) queue.add(key);
     }
   }
 

@@ -46,6 +46,7 @@ function open() {
   const watch: Watch = { kind: Secret, relate: () => [] };
   const views = { primary: primary.view('note'), owned: owned.view('note') };
   const woken: string[] = [];
+  const settled: string[] = [];
   const routing = createRouting(
     {
       primary: views.primary,
@@ -57,10 +58,13 @@ function open() {
       whenSynced: async () => undefined,
       close() {},
     } as unknown as Parameters<typeof createRouting>[0],
-    (key, priority) => woken.push(`${key} ${priority}`),
+    {
+      wake: (key, priority) => woken.push(`${key} ${priority}`),
+      settle: (key, cause) => settled.push(`${key} ${cause}`),
+    },
   );
   const told = (): string[] => woken.splice(0);
-  return { primary, owned, watched, watch, views, routing, told };
+  return { primary, owned, watched, watch, views, routing, told, settled };
 }
 
 describe('routing', () => {
@@ -120,6 +124,23 @@ describe('routing', () => {
     told();
     watched.change('MODIFIED', object('Secret', 's', 5, { labels: { app: 'x' } }));
     expect(told()).toEqual([]);
+  });
+
+  it('says that a change was the work of the key itself, before or after the watch shows it', () => {
+    const { primary, owned, views, told, settled } = open();
+    primary.replace([object('Note', 'a', 1)], '1');
+    told();
+    const time = '2026-01-01T00:00:00Z';
+    const managedFields = [{ manager: 'note', operation: 'Apply' as const, time, fieldsV1: {} }];
+    const made = child('m', 2, 'Note-a');
+    Object.assign(made.metadata, { creationTimestamp: time, managedFields });
+    owned.change('ADDED', made);
+    expect(told()).toEqual(['shop/a live']);
+    views.owned.absorb(made);
+    expect(settled).toEqual(['shop/a ConfigMap-m@2']);
+    owned.change('DELETED', child('m', 3, 'Note-a'));
+    views.owned.absorbGone(made);
+    expect(settled).toEqual(['shop/a ConfigMap-m@2', 'shop/a ConfigMap-m@gone']);
   });
 
   it('ends when it is closed', () => {

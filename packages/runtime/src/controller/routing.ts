@@ -22,8 +22,16 @@ export interface Routing {
   close(): void;
 }
 
-/** Calls `wake` for each key that a change concerns, from now on. */
-export function createRouting(stores: OperatorStores, wake: (key: Key, priority: Priority) => void): Routing {
+/** What is done about a change; `cause` names the object and its version. */
+export interface Waking {
+  /** Somebody else changed something that this key has to look at. */
+  wake(key: Key, priority: Priority, cause: string): void;
+  /** It was this key itself that did it. */
+  settle(key: Key, cause: string): void;
+}
+
+/** Tells of each key that a change concerns, from now on. */
+export function createRouting(stores: OperatorStores, waking: Waking): Routing {
   /** By uid, because that is what children name, and a name may be used anew. */
   const keyByUid = new Map<string, Key>();
   const relations = new Map<Watch, Relations>(
@@ -37,16 +45,23 @@ export function createRouting(stores: OperatorStores, wake: (key: Key, priority:
       if (uid !== undefined) keyByUid.delete(uid);
       for (const one of relations.values()) one.clear(key);
     } else if (uid !== undefined) keyByUid.set(uid, key);
-    if (!event.own) wake(key, event.initial ? 'background' : 'live');
+    tell(key, event);
+  }
+
+  function tell(key: Key, event: StoreEvent): void {
+    const { uid, resourceVersion } = event.object.metadata;
+    const cause = `${uid}@${event.type === 'gone' ? 'gone' : resourceVersion}`;
+    if (event.own) waking.settle(key, cause);
+    else waking.wake(key, event.initial ? 'background' : 'live', cause);
   }
 
   function onChild(event: StoreEvent): void {
     // At the start every instance is looked at anyway.
-    if (event.own || event.initial) return;
+    if (event.initial) return;
     const owners = new Set([ownerUid(event.object), event.old === undefined ? undefined : ownerUid(event.old)]);
     for (const uid of owners) {
       const key = uid === undefined ? undefined : keyByUid.get(uid);
-      if (key !== undefined) wake(key, 'live');
+      if (key !== undefined) tell(key, event);
     }
   }
 
@@ -54,7 +69,7 @@ export function createRouting(stores: OperatorStores, wake: (key: Key, priority:
     const keys = new Set(one.interested(event.object));
     if (event.old !== undefined && event.old !== event.object)
       for (const key of one.interested(event.old)) keys.add(key);
-    for (const key of keys) wake(key, event.initial ? 'background' : 'live');
+    for (const key of keys) tell(key, event);
   }
 
   const ends = [stores.primary.listen(onInstance)];
