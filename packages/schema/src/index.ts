@@ -72,8 +72,8 @@ export {
   ValidatingWebhookConfiguration,
 } from './kinds.ts';
 export type { Condition, KubeObject, ManagedFields, ObjectMeta, OwnerReference, Ref } from './object.ts';
-export type { ParseResult } from './parse.ts';
-export { formatProblems, parseInstance } from './parse.ts';
+export type { ParseResult, ParseStatusResult } from './parse.ts';
+export { formatProblems, parseInstance, parseStatus } from './parse.ts';
 export {
   affinity,
   annotations,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { formatProblems, type Instance, parseInstance, toSample } from './index.ts';
+import { formatProblems, type Instance, parseInstance, parseStatus, toSample } from './index.ts';
 import { Everything, Tunnel, Website } from './testing/samples.ts';
 
 const website = (spec: unknown, rest: object = {}): object => ({
@@ -179,6 +179,24 @@ describe('an object that the server would refuse', () => {
     loop.two = loop;
 
     expect(problemsOf(Everything, everything({ config: loop }))).toContain('refers to itself');
+  });
+});
+
+describe('a status that is about to be written', () => {
+  test('loses what the schema does not have', () => {
+    expect(parseStatus(Website, { readyReplicas: 1, color: 'red' })).toEqual({
+      ok: true,
+      status: { readyReplicas: 1 },
+    });
+  });
+
+  test('is refused with the path, not silently shortened', () => {
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'not one word', message: '' }];
+    const result = parseStatus(Website, { readyReplicas: -1, conditions });
+    expect(result.ok ? [] : result.problems.map(({ path }) => path)).toEqual([
+      'status.readyReplicas',
+      'status.conditions[0].reason',
+    ]);
   });
 });
 

@@ -28,6 +28,20 @@ export function parseInstance<R extends Resource>(resource: R, object: unknown):
   return (converted.ok ? visit(storage, converted.object) : converted) as ParseResult<R>;
 }
 
+export type ParseStatusResult =
+  | { readonly ok: true; readonly status: unknown }
+  | { readonly ok: false; readonly problems: readonly Problem[] };
+
+/** A status in the stored version as the API server would keep it, or what it would refuse: for whoever is about to write it. */
+export function parseStatus(resource: Resource, status: unknown): ParseStatusResult {
+  const report = createReport();
+  const object = storageVersionOf(resource).visit({ status }, report);
+  const problems = report.problems.filter(({ path }) => /^status\b/.test(path));
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, status: isPlainObject(object) ? object.status : undefined };
+}
+
 /** One line a problem, for a terminal or a condition: `spec.replicas: must be at least 1, got 0`. */
 export function formatProblems(problems: readonly Problem[]): string {
   return problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('\n');
