@@ -1,6 +1,5 @@
 /** What an operator answers: one of three outcomes, each a plain value. Faults are thrown by the engine, never decided. */
-import type { Condition, Duration, KubeObject, Ref, Resource } from '@keelson/schema';
-import type { Kind } from '@keelson/schema';
+import type { Condition, Duration, Kind, KubeObject, Ref, Resource } from '@keelson/schema';
 import type { Effect } from './effect.ts';
 
 /** A condition as an operator states it: the engine adds lastTransitionTime and observedGeneration. */

@@ -33,6 +33,8 @@ export type EffectOutcome =
   | { readonly state: 'failed'; readonly at: Date; readonly message: string; readonly attempts: number };
 
 /** Types a handler by its input. */
-export function defineEffect<Input>(handler: (input: Input, context: EffectContext) => Promise<unknown>): EffectHandler {
+export function defineEffect<Input>(
+  handler: (input: Input, context: EffectContext) => Promise<unknown>,
+): EffectHandler {
   return (input, context) => handler(input as Input, context);
 }

@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apply } from './decision.ts';
 import { defineOperator, type OperatorDefinition } from './operator.ts';
 import { permissions } from './permissions.ts';
-import { Bundle, startWorkbench } from './reconciler/workbench.ts';
+import { Bundle, startWorkbench } from './reconciler/testing/workbench.ts';
 
 const definition: Partial<OperatorDefinition<Bundle, unknown>> = {
   watches: [{ kind: Service, relate: () => ['all'] }],

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { apply, wait } from './decision.ts';
 import type { Step } from './plan/plan.ts';
 import { previewInstance } from './preview.ts';
-import { Bundle, startWorkbench, type Workbench } from './reconciler/workbench.ts';
+import { Bundle, startWorkbench, type Workbench } from './reconciler/testing/workbench.ts';
 
 let env: TestEnv;
 let client: KubeClient;

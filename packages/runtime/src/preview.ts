@@ -131,6 +131,7 @@ async function prepareTurn<R extends Resource, X>(
     engine,
     self: { object: self },
     owner,
+    generation: self.metadata.generation,
     now: new Date(systemClock.now()),
     signal,
     redactor: createRedactor(),

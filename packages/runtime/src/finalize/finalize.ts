@@ -5,11 +5,11 @@
  * operator's `finalizeDeadline`; what could not be cleaned up by then is named in a Warning event. Children that garbage
  * collection reaches need nothing from here.
  */
-import { formatProblems, type Resource, toMilliseconds } from '@keelson/schema';
+import { formatProblems, parseInstance, type Resource, toMilliseconds } from '@keelson/schema';
 import { removeChild } from '../execute/remove.ts';
 import { isReachable } from '../marks.ts';
 import type { Child } from '../plan/plan.ts';
-import { collectOwned, observe, parseSelf } from '../reconciler/observe.ts';
+import { collectOwned, observe } from '../reconciler/observe.ts';
 import { runEffects } from '../reconciler/perform.ts';
 import type { Turn } from '../reconciler/turn.ts';
 import { describeLeaving, listed } from '../status/judge.ts';
@@ -62,7 +62,7 @@ async function finishOutside<R extends Resource, X>(
 ): Promise<Pending | undefined> {
   const { operator, effects } = turn.engine;
   if (operator.finalize === undefined) return undefined;
-  const parsed = parseSelf(turn);
+  const parsed = parseInstance(operator.resource, turn.self.object);
   if (!parsed.ok) {
     warn(
       turn,

@@ -5,9 +5,9 @@ import { startTestEnv, type TestEnv } from '@keelson/testenv';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../marks.ts';
-import { anObject, bodies } from './arbitrary-objects.ts';
 import { differences } from './compare.ts';
 import { toLive } from './fields.ts';
+import { anObject, bodies } from './testing/arbitrary-objects.ts';
 import { isSame } from './value.ts';
 import { toWanted } from './wanted.ts';
 

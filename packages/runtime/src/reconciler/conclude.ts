@@ -101,7 +101,10 @@ function state(
 ): Promise<boolean> {
   const note = said.note as StatusInput['note'];
   const { operator } = turn.engine;
-  return writeStatus(turn, nextStatus({ ...said, note, operator, self: turn.self, now: turn.now }));
+  return writeStatus(
+    turn,
+    nextStatus({ ...said, note, operator, self: turn.self, generation: turn.generation, now: turn.now }),
+  );
 }
 
 function soonest(...delays: readonly (number | undefined)[]): { requeueAfterMs?: number } {

@@ -1,5 +1,5 @@
 /** Observe: gathers everything that an operator decides from. Reads only; what comes out is frozen. */
-import { type Instance, type ParseResult, parseInstance, type Resource } from '@keelson/schema';
+import type { Instance, Resource } from '@keelson/schema';
 import { OWNER_UID } from '../cache/object-index.ts';
 import { isMarked } from '../marks.ts';
 import { createObjectSet, type Observed } from '../observed.ts';
@@ -8,17 +8,6 @@ import { freeze } from '../plan/value.ts';
 import { createReader } from '../reader.ts';
 import { selectRelated } from '../relations/related.ts';
 import type { Turn } from './turn.ts';
-
-/** The instance, validated and defaulted as the schema of today has it, whatever it was stored under. */
-export function parseSelf<R extends Resource>(turn: Turn<R>): ParseResult<R> {
-  const { resource } = turn.engine.operator;
-  const { object } = turn.self;
-  const parsed = parseInstance(resource, object);
-  // A status is ours to write: one that an older version left must not keep the instance from being looked at.
-  if (parsed.ok || !parsed.problems.every(({ path }) => /^status\b/.test(path))) return parsed;
-  const { status: _, ...rest } = object;
-  return parseInstance(resource, rest);
-}
 
 /** What carries the marks of this instance, as the caches have it. */
 export function collectOwned(turn: Turn): Child[] {

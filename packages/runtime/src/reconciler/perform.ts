@@ -4,7 +4,7 @@ import type { Apply } from '../decision.ts';
 import type { Effect } from '../effect.ts';
 import type { EffectReport } from '../effects/runner.ts';
 import { type Executed, execute } from '../execute/execute.ts';
-import { addFinalizer, dropFinalizer, hasFinalizer, needsFinalizer } from '../finalize/finalizer.ts';
+import { addFinalizer, dropFinalizer, hasFinalizer, isOrphaning, needsFinalizer } from '../finalize/finalizer.ts';
 import { isMarked } from '../marks.ts';
 import { type Child, type Plan, planInstance } from '../plan/plan.ts';
 import { objectKey, type Wanted } from '../plan/wanted.ts';
@@ -55,10 +55,17 @@ export async function executeTurn(
   return executed;
 }
 
+/** Holds an instance whose children are to outlive it, whatever the operator decides: without the finalizer they go with it. */
+export async function protectOrphans(turn: Turn, owned: readonly Child[]): Promise<void> {
+  const { object } = turn.self;
+  if (owned.length > 0 && isOrphaning(object) && !hasFinalizer(object)) await addFinalizer(turn);
+}
+
 /** Runs the effects that are due. */
 export function runEffects(turn: Turn, effects: readonly Effect[]): Promise<EffectReport> {
   const { engine, owner, signal, redactor } = turn;
   const { operator, client } = engine;
+  if (effects.length > 0) engine.fence.check();
   const read = createReader({ operator, client, namespace: owner.namespace, signal, redactor });
   const context = { read, signal, ...(owner.namespace === undefined ? {} : { namespace: owner.namespace }) };
   return engine.effects.run(owner.uid, { effects, context, redactor });

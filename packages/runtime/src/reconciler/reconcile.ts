@@ -6,7 +6,7 @@
  * thrown on to it, after the user has been told in the status.
  */
 import type { Clock, KubeClient } from '@keelson/kube';
-import { formatProblems, type Ref, type Resource } from '@keelson/schema';
+import { formatProblems, parseInstance, type Ref, type Resource } from '@keelson/schema';
 import type { Store } from '../cache/store.ts';
 import { reject } from '../decision.ts';
 import { createEffectRunner } from '../effects/runner.ts';
@@ -24,8 +24,8 @@ import { reportFailure } from '../status/failure.ts';
 import { concludeApply, concludePending, concludeReject, concludeWait, type Outcome, tellNews } from './conclude.ts';
 import { decide } from './decide.ts';
 import { createMemory, type Memory } from './memory.ts';
-import { collectOwned, observe, parseSelf } from './observe.ts';
-import { executeTurn, planTurn, runEffects } from './perform.ts';
+import { collectOwned, observe } from './observe.ts';
+import { executeTurn, planTurn, protectOrphans, runEffects } from './perform.ts';
 import type { Engine, EngineHooks, Span, Stores, Turn } from './turn.ts';
 
 export interface ReconcilerOptions<R extends Resource, X> {
@@ -81,6 +81,7 @@ async function reconcile<R extends Resource, X>(
     engine,
     self,
     owner,
+    generation: self.object.metadata.generation,
     signal,
     now: new Date(engine.clock.now()),
     redactor: createRedactor(),
@@ -103,12 +104,13 @@ type Notes = ReturnType<Memory['of']>;
 /** The instance is there to stay: make the cluster as it is decided. */
 async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): Promise<Outcome> {
   const { operator, span } = turn.engine;
-  const parsed = parseSelf(turn);
+  const owned = collectOwned(turn);
+  await protectOrphans(turn, owned);
+  const parsed = parseInstance(operator.resource, turn.self.object);
   if (!parsed.ok) {
     const invalid = reject<R>({ reason: 'InvalidSpec', message: formatProblems(parsed.problems) });
     return span('status', () => concludeReject(turn, invalid));
   }
-  const owned = collectOwned(turn);
   const observed = await span('observe', () => observe(turn, parsed.instance, owned));
   const decision = await span('decide', async () => decide(operator, observed));
   if (decision.kind === 'wait') return span('status', () => concludeWait(turn, decision));

@@ -60,6 +60,8 @@ export interface Turn<R extends Resource = Resource, X = unknown> {
   /** The instance as the cache holds it, not validated. */
   self: Live;
   readonly owner: Owner;
+  /** The generation that this turn decides on; the instance may be a newer one by the time the status is written. */
+  readonly generation: number | undefined;
   readonly now: Date;
   readonly signal: AbortSignal;
   readonly redactor: Redactor;

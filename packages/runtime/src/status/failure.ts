@@ -20,8 +20,7 @@ export async function reportFailure(turn: Turn, error: unknown, inARow: number):
   const failure = toJudgement(turn, error);
   const conditions = conditionsOf(turn.self.object.status);
   const told = conditions.find(({ type }) => type === engineConditions.applied);
-  const { generation } = turn.self.object.metadata;
-  if (told !== undefined && told.observedGeneration === generation && isRetold(told, failure)) return;
+  if (told !== undefined && told.observedGeneration === turn.generation && isRetold(told, failure)) return;
   const verdict = conditions.find(({ type }) => type === engineConditions.accepted) ?? accepted;
   try {
     await writeStatus(
@@ -33,6 +32,7 @@ export async function reportFailure(turn: Turn, error: unknown, inARow: number):
         accepted: verdict,
         applied: failure,
         ready: failure,
+        generation: turn.generation,
         now: turn.now,
       }),
     );

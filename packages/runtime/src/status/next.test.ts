@@ -29,7 +29,7 @@ const instance = (status?: unknown, fields?: Live['fields']): Live => {
   return fields === undefined ? { object } : { object, fields };
 };
 const next = (input: Partial<StatusInput>): KubeObject =>
-  nextStatus({ operator, self: instance(), note: undefined, accepted, applied, ready, now, ...input });
+  nextStatus({ operator, self: instance(), note: undefined, accepted, applied, ready, generation: 4, now, ...input });
 const brief = (object: KubeObject) =>
   conditionsOf(object.status).map(({ type, status, reason }) => `${type}=${status} ${reason}`);
 const at = (type: string, status: Condition['status'], lastTransitionTime: string): Condition => ({
@@ -62,7 +62,16 @@ describe('nextStatus', () => {
       applied,
       ready: { status: 'False', reason: 'NoDatabase', message: '' },
     };
-    const object = nextStatus({ operator, self: instance(), note: undefined, accepted, ready, now, ...waiting });
+    const object = nextStatus({
+      operator,
+      self: instance(),
+      note: undefined,
+      accepted,
+      ready,
+      generation: 4,
+      now,
+      ...waiting,
+    });
     expect(brief(object)).toEqual(['Ready=False NoDatabase', 'Accepted=True Valid', 'Applied=Unknown NotTried']);
   });
 

@@ -23,13 +23,15 @@ export interface StatusInput {
   readonly applied?: Judgement;
   /** Used where the operator states no `Ready` of its own. */
   readonly ready: Judgement;
+  /** Of the spec that was looked at. */
+  readonly generation: number | undefined;
   readonly now: Date;
 }
 
 /** The object to apply to the status subresource. */
 export function nextStatus(input: StatusInput): KubeObject {
-  const { operator, now } = input;
-  const { name, namespace, uid, generation } = input.self.object.metadata;
+  const { operator, generation, now } = input;
+  const { name, namespace, uid } = input.self.object.metadata;
   const before = conditionsOf(input.self.object.status);
   const ours = ownStatus(input.self);
   if (input.note?.conditions !== undefined) checkConditions(operator.name, input.note.conditions);

@@ -7,7 +7,7 @@
  * is forced (our fields are ours) and carries no resourceVersion, only the uid of the instance it speaks of.
  */
 import { isFault } from '@keelson/kube';
-import { formatProblems, type KubeObject, parseInstance } from '@keelson/schema';
+import { formatProblems, type KubeObject, parseStatus } from '@keelson/schema';
 import { operatorBug } from '../bug.ts';
 import { explainFault } from '../execute/fault.ts';
 import { statusDifferences } from '../plan/compare.ts';
@@ -52,11 +52,11 @@ function isSaid({ engine, owner, self }: Turn, next: KubeObject): boolean {
 /** The status as the schema has it: what it does not know is dropped, what it does not allow is a bug of the operator. */
 function toStored(turn: Turn, next: KubeObject): KubeObject {
   const { operator } = turn.engine;
-  const parsed = parseInstance(operator.resource, { ...next, spec: turn.self.object.spec });
-  if (parsed.ok) return { ...next, status: parsed.instance.status };
-  const problems = parsed.problems.filter(({ path }) => /^status\b/.test(path));
-  if (problems.length === 0) return next;
-  throw operatorBug(`operator ${operator.name} states what its own schema does not allow: ${formatProblems(problems)}`);
+  const parsed = parseStatus(operator.resource, next.status);
+  if (parsed.ok) return { ...next, status: parsed.status };
+  throw operatorBug(
+    `operator ${operator.name} states what its own schema does not allow: ${formatProblems(parsed.problems)}`,
+  );
 }
 
 interface Move {

@@ -4,19 +4,19 @@
  */
 import { type Clock, createClient, type KubeClient, loadConfig, reflect, systemClock } from '@keelson/kube';
 import { defineResource, type Kind, type KubeObject, type Ref, Type } from '@keelson/schema';
-import { createCache } from '../cache/cache.ts';
-import { OWNER_UID, ownerUidIndex } from '../cache/object-index.ts';
-import type { Live, Store } from '../cache/store.ts';
-import { apply, type Decision } from '../decision.ts';
-import type { RecordedNote } from '../events/recorder.ts';
-import { type Claims, createClaims } from '../execute/claims.ts';
-import { silentLogger } from '../logging/logger.ts';
-import { marks } from '../marks.ts';
-import type { Observed } from '../observed.ts';
-import { defineOperator, type Operator, type OperatorDefinition } from '../operator.ts';
-import type { Outcome } from './conclude.ts';
-import { createReconciler } from './reconcile.ts';
-import type { EngineHooks } from './turn.ts';
+import { createCache } from '../../cache/cache.ts';
+import { OWNER_UID, ownerUidIndex } from '../../cache/object-index.ts';
+import type { Live, Store } from '../../cache/store.ts';
+import { apply, type Decision } from '../../decision.ts';
+import type { RecordedNote } from '../../events/recorder.ts';
+import { type Claims, createClaims } from '../../execute/claims.ts';
+import { silentLogger } from '../../logging/logger.ts';
+import { marks } from '../../marks.ts';
+import type { Observed } from '../../observed.ts';
+import { defineOperator, type Operator, type OperatorDefinition } from '../../operator.ts';
+import type { Outcome } from '../conclude.ts';
+import { createReconciler } from '../reconcile.ts';
+import type { EngineHooks } from '../turn.ts';
 
 /** The resource of the tests: what it means is up to the rules that each test gives. */
 export const Bundle = defineResource({
