@@ -43,9 +43,10 @@ export async function startApi(
   binary: string,
   keyring: Keyring,
   options: TestEnvOptions,
+  findPort = findFreePort,
 ): Promise<RunningApi> {
   for (let attempt = 1; ; attempt += 1) {
-    const [etcdPort, apiPort] = await Promise.all([findFreePort(), options.port ?? findFreePort()]);
+    const [etcdPort, apiPort] = await Promise.all([findPort(), options.port ?? findPort()]);
     const url = `https://127.0.0.1:${apiPort}`;
     const admin = new AdminClient(url, keyring.authority.certificate, keyring.admin);
     const { apiServerFlags = {}, readyWithinMs = defaultReadyMs } = options;

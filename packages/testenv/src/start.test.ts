@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { dirname } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { ensurePart } from '@keelson/testbed';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startApi } from './cluster.ts';
 import { startTestEnv, type TestEnv } from './index.ts';
 import { findFreePort } from './ports.ts';
+import { Reaper } from './reaper.ts';
+import { furnish } from './start.ts';
 import { connect } from './testing/client.ts';
 import { isAlive } from './testing/process.ts';
 
@@ -148,6 +153,25 @@ describe('bad circumstances', () => {
     const squatter = createServer().listen(port, '127.0.0.1');
     await expect(startTestEnv({ port })).rejects.toThrow(`port ${port} on 127.0.0.1 is taken`);
     squatter.close();
+  });
+
+  test('a port that somebody takes between the look and the bind means another try', async () => {
+    const { path } = await ensurePart('controlplane');
+    const reaper = await Reaper.over(await mkdtemp(join(tmpdir(), 'keelson-testenv-')));
+    const keyring = await furnish(reaper.dir, {});
+    const taken = await findFreePort();
+    const squatter = createServer().listen(taken, '127.0.0.1');
+    const asked: number[] = [];
+    const findPort = async () => {
+      const port = asked.length === 0 ? taken : await findFreePort();
+      asked.push(port);
+      return port;
+    };
+    const api = await startApi(reaper, path, keyring, {}, findPort);
+    expect(asked).toHaveLength(4);
+    expect(await api.admin.answers('/readyz')).toBe(true);
+    squatter.close();
+    await Promise.all([api.admin.close(), reaper.end()]);
   });
 
   test('a part that crashes at start shows the end of its log and where all of it is', async () => {

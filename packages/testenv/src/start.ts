@@ -38,9 +38,7 @@ export async function startTestEnv(options: TestEnvOptions = {}): Promise<TestEn
   const dir = await mkdtemp(join(options.tmpdir ?? tmpdir(), 'keelson-testenv-'));
   const reaper = await Reaper.over(dir);
   try {
-    await Promise.all(['log', 'tmp', 'kubeconfig'].map((folder) => mkdir(join(dir, folder))));
-    await writeFile(layoutFiles(dir).auditPolicy, JSON.stringify(auditPolicy(options.auditLevel ?? 'Metadata')));
-    const keyring = await createKeyring(dir);
+    const keyring = await furnish(dir, options);
     progress('starting etcd and kube-apiserver');
     const api = await startApi(reaper, controlplane, keyring, options);
     const registrar = new Registrar(dir, keyring, api.admin);
@@ -62,6 +60,13 @@ export async function startTestEnv(options: TestEnvOptions = {}): Promise<TestEn
     await reaper.end({ keepLogs: isPartFailure(error) });
     throw error;
   }
+}
+
+/** Puts into the folder what the parts expect there. */
+export async function furnish(dir: string, options: TestEnvOptions): Promise<Keyring> {
+  await Promise.all(['log', 'tmp', 'kubeconfig'].map((folder) => mkdir(join(dir, folder))));
+  await writeFile(layoutFiles(dir).auditPolicy, JSON.stringify(auditPolicy(options.auditLevel ?? 'Metadata')));
+  return createKeyring(dir);
 }
 
 interface Started {
