@@ -19,7 +19,7 @@ import {
 } from '@keelson/schema';
 import { type FaultProxy, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startReplica } from './process.ts';
+import { type Replica, startReplica } from './process.ts';
 
 const children: readonly Kind[] = [ConfigMap, Deployment, Service, PriorityClass];
 
@@ -96,15 +96,18 @@ describe('crash anywhere', () => {
   async function live(before: Site | undefined, act: Story['act'], k?: number) {
     const namespace = await env.createNamespace();
     try {
+      await using replica = startReplica(proxy.kubeconfig, { namespaces: [namespace] });
+      await replica.running;
       if (before !== undefined) {
-        await using calm = startReplica(env.kubeconfig, { namespaces: [namespace] });
         await create(client, namespace, before);
-        await calm.running;
-        await settle(namespace);
+        await idle(namespace);
       }
-      const crashed = k === undefined ? false : await crash(namespace, act, k);
+      if (k === undefined) {
+        await act(client, namespace);
+        return { crashed: false, state: await settle(namespace) };
+      }
+      const crashed = await crash(replica, namespace, act, k);
       await using heir = startReplica(env.kubeconfig, { namespaces: [namespace] });
-      if (k === undefined) await act(client, namespace);
       await heir.running;
       return { crashed, state: await settle(namespace) };
     } finally {
@@ -113,34 +116,39 @@ describe('crash anywhere', () => {
     }
   }
 
-  /** True when the operator came to its k-th write and was killed there. */
-  async function crash(namespace: string, act: Story['act'], k: number): Promise<boolean> {
+  /** Kills the replica when it has done k writes and stands before the next; false when it has finished with fewer. */
+  async function crash(replica: Replica, namespace: string, act: Story['act'], k: number): Promise<boolean> {
     using pause = proxy.pauseAfterWrites(k, { path: /^(?!.*\/events)/ });
-    const doomed = startReplica(proxy.kubeconfig, { namespaces: [namespace] });
-    await doomed.running;
+    const over = new AbortController();
     await act(client, namespace);
-    const reached = await Promise.race([pause.reached.then(() => true), idle(namespace).then(() => false)]);
-    await doomed.kill();
+    const reached = await Promise.race([
+      pause.reached.then(() => true),
+      idle(namespace, over.signal).then(() => false),
+    ]);
+    over.abort();
+    await replica.kill();
     return reached;
   }
 
-  /** What is left when two looks a while apart show the same, with everything that differs from run to run taken out. */
+  /** What is there when nothing moves any more, with everything that differs from run to run taken out. */
   async function settle(namespace: string): Promise<unknown> {
     await idle(namespace);
     return JSON.parse(JSON.stringify(await look(namespace)).replaceAll(namespace, 'NAMESPACE'));
   }
 
-  async function idle(namespace: string): Promise<void> {
+  /** Resolves when the site is ready or gone, and several looks show the same. */
+  async function idle(namespace: string, signal?: AbortSignal): Promise<void> {
     let last = '';
-    for (let calm = 0; calm < 4; ) {
-      await sleep(400);
-      const now = JSON.stringify(await look(namespace));
-      calm = now === last ? calm + 1 : 0;
+    for (let calm = 0; calm < 4 && signal?.aborted !== true; ) {
+      await sleep(300);
+      const state = await look(namespace);
+      const now = JSON.stringify(state);
+      calm = now === last && isConverged(state) ? calm + 1 : 0;
       last = now;
     }
   }
 
-  async function look(namespace: string): Promise<unknown> {
+  async function look(namespace: string) {
     const site = await client.find(Website, { name: 'site', namespace });
     const found: unknown[] = [];
     for (const kind of children) {
@@ -148,9 +156,16 @@ describe('crash anywhere', () => {
       found.push(...items.filter((object) => isOurs(object, namespace)).map(({ status, ...rest }) => essence(rest)));
     }
     // The status of a child is the work of other controllers; what the operator makes of it is in the status of the site.
-    return { site: site === undefined ? null : essence(site), children: found };
+    return { site: site === undefined ? null : (essence(site) as Instance<typeof Website>), children: found };
   }
 });
+
+/** Ready for its present generation, or gone with everything it had. */
+const isConverged = ({ site, children }: { site: Instance<typeof Website> | null; children: readonly unknown[] }) =>
+  site === null
+    ? children.length === 0
+    : site.status?.observedGeneration === site.metadata.generation &&
+      site.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
 const isOurs = ({ metadata }: KubeObject, namespace: string) =>
   metadata.labels?.['app.kubernetes.io/managed-by'] === 'website-operator' &&

@@ -1,6 +1,7 @@
 /**
  * The packages are publishable: what `npm pack` makes installs into an empty project outside the repository, its types resolve
- * with a plain TypeScript configuration that checks libraries too, and it runs on Node 22 and 24 with none of our toolchain.
+ * with a plain TypeScript configuration that checks libraries too, and it runs on Node 22 and 24 with none of our toolchain
+ * (consumer.ts calls startTestEnv: its API server is a real one).
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -97,8 +98,10 @@ describe('the packages as published', () => {
     ]);
   });
 
-  it('has a command that runs', () => {
-    const node = join(project, 'node_modules/node24/bin/node');
-    expect(run(node, 'node_modules/@keelson/cli/dist/main.js', '--version').trim()).toMatch(/^\d+\.\d+\.\d+/);
+  it.each([22, 24] as const)('has a command that runs on Node %i', (major) => {
+    const node = join(project, `node_modules/node${major}/bin/node`);
+    const keelson = (...args: string[]) => run(node, 'node_modules/@keelson/cli/bin/keelson.cjs', ...args);
+    expect(keelson('--version').trim()).toMatch(/^\d+\.\d+\.\d+/);
+    expect(keelson('crds')).toContain('name: websites.example.keelson.io');
   });
 });
