@@ -7,13 +7,14 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Website } from '@keelson/example-website';
 import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
-import { type Instance, Lease, manifest, toCrd } from '@keelson/schema';
-import { type AuditEntry, startTestEnv, type TestEnv } from '@keelson/testenv';
+import { ConfigMap, type Instance, Lease, manifest, toCrd } from '@keelson/schema';
+import { type AuditEntry, type AuditMark, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Replica, startReplica } from './process.ts';
 
 const KILLED_WITHIN_MS = 10_000;
 const STOPPED_WITHIN_MS = 2_000;
+const RENEW_DEADLINE_MS = 4_000;
 const SITES = 10;
 
 type Spec = Instance<typeof Website>['spec'];
@@ -103,7 +104,39 @@ describe('two replicas', () => {
     console.log(`the other wrote ${afterKill} ms after kill -9, ${afterStop} ms after a graceful stop`);
     expect(afterKill).toBeLessThan(KILLED_WITHIN_MS);
     expect(afterStop).toBeLessThan(STOPPED_WITHIN_MS);
-    await expectOneWriter(env, namespace);
+    expect(await expectOneWriter(env, namespace)).toEqual(['replica-a', 'replica-b', 'replica-c']);
+  });
+
+  it('an API server that stops answering makes the leader stop in time, and the process goes on when it is back', async () => {
+    const namespace = await env.createNamespace();
+    const since = await env.audit.mark();
+    await client.create(Website, manifest(Website, { name: 'site-0', namespace }, { spec: { html: 'first' } as Spec }));
+    const d = await start('replica-d', namespace);
+    const e = await start('replica-e', namespace);
+    const write = async (version: string): Promise<void> => {
+      await client.patch(Website, { name: 'site-0', namespace }, { type: 'merge', value: { spec: { html: version } } });
+    };
+    const wrote = async (version: string): Promise<void> =>
+      until(
+        async () => (await client.find(ConfigMap, { name: 'site-0', namespace }))?.data?.['index.html'] === version,
+      );
+    await wrote('first');
+
+    // Something is on its way when the server stops.
+    const writing = write('second');
+    await env.parts.apiserver.pause();
+    const leaders = async (): Promise<number> =>
+      [await leaderStatus(d.port), await leaderStatus(e.port)].filter((status) => status === '1').length;
+    await until(async () => (await leaders()) === 0, RENEW_DEADLINE_MS + 1_000);
+    expect((await fetch(`http://127.0.0.1:${d.port}/healthz`)).status).toBe(200);
+    await sleep(4_000);
+    await env.parts.apiserver.resume();
+    await writing;
+    await write('third');
+    await wrote('third');
+    expect(await leaders()).toBe(1);
+    await sleep(1_000);
+    await expectOneWriter(env, namespace, since);
   });
 });
 
@@ -112,24 +145,25 @@ async function childWrites(env: TestEnv, user: string | RegExp): Promise<AuditEn
   return (await env.audit.writesBy(user)).filter(({ resource }) => resource !== 'leases' && resource !== 'events');
 }
 
-/** Every write was made by who held the lease when it came in, and is over before the next holder's first. */
-async function expectOneWriter(env: TestEnv, namespace: string): Promise<void> {
-  const leases = (await env.audit.writesBy(/^replica-/, { resource: 'leases', namespace })).sort(byTime);
-  const writes = (await childWrites(env, /^replica-/)).sort(byTime);
+/** Every write was made by who held the lease when it came in, and is over before the next holder's first. Answers whose turns they were. */
+async function expectOneWriter(env: TestEnv, namespace: string, since?: AuditMark): Promise<string[]> {
+  const filter = since === undefined ? { namespace } : { namespace, since };
+  const all = await env.audit.writesBy(/^replica-/, filter);
+  const leases = all.filter(({ resource }) => resource === 'leases').sort(byTime);
+  const writes = all.filter(({ resource }) => resource !== 'leases' && resource !== 'events').sort(byTime);
   const holderAt = (time: string): string | undefined => {
     const last = leases.findLast((entry) => entry.doneTime <= time);
     return (last?.requestObject as Lease | undefined)?.spec.holderIdentity;
   };
-  expect(
-    writes.filter((entry) => holderAt(entry.time) !== entry.user).map((entry) => `${entry.user} at ${entry.time}`),
-  ).toEqual([]);
-  const turns = writes.filter((entry, index) => entry.user !== writes[index - 1]?.user).map(({ user }) => user);
-  expect(turns).toEqual(['replica-a', 'replica-b', 'replica-c']);
+  const unlawful = writes.filter((entry) => holderAt(entry.time) !== entry.user);
+  expect(unlawful.map((entry) => `${entry.user} at ${entry.time}: ${entry.requestURI}`)).toEqual([]);
   for (const [index, entry] of writes.entries()) {
     const next = writes[index + 1];
     if (next !== undefined && next.user !== entry.user) expect(entry.doneTime <= next.time).toBe(true);
   }
+  const turns = writes.filter((entry, index) => entry.user !== writes[index - 1]?.user).map(({ user }) => user);
   console.log(`${writes.length} writes in ${turns.length} terms, each by the holder of the lease`);
+  return turns;
 }
 
 const byTime = (a: AuditEntry, b: AuditEntry): number => (a.time < b.time ? -1 : 1);
