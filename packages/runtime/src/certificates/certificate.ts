@@ -58,6 +58,11 @@ export function missingNames(certificate: Certificate, names: readonly string[])
   return names.filter((name) => (isIpAddress(name) ? x509.checkIP(name) : x509.checkHost(name)) === undefined);
 }
 
+/** Oldest first; the same for everybody, also for certificates of the same second. */
+export function byAge(a: Certificate, b: Certificate): number {
+  return a.createdAt - b.createdAt || (a.fingerprint < b.fingerprint ? -1 : 1);
+}
+
 /** PEM of several certificates, one after the other: what Kubernetes calls a CA bundle. */
 export function toBundle(certificates: readonly Certificate[]): string {
   return certificates.map(({ pem }) => pem).join('');

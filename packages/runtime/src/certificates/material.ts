@@ -1,6 +1,6 @@
 /** The certificates in a Secret: read leniently (what is broken is simply not there), written whole. */
 import type { Secret } from '@keelson/schema';
-import { isKeyOf, readCertificates, readKeyPair, toBundle } from './certificate.ts';
+import { byAge, isKeyOf, readCertificates, readKeyPair, toBundle } from './certificate.ts';
 import { isOwnAuthority, issueAuthority, issueServing } from './issue.ts';
 import type { Material, RotationPlan, RotationPolicy } from './rotation.ts';
 
@@ -11,7 +11,7 @@ export const secretKeys = { certificate: 'tls.crt', key: 'tls.key', bundle: 'ca.
 export function readMaterial(data: Secret['data']): Material {
   const text = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
   const authorities = readCertificates(text(secretKeys.bundle)).filter(isOwnAuthority);
-  authorities.sort((a, b) => a.createdAt - b.createdAt || a.fingerprint.localeCompare(b.fingerprint));
+  authorities.sort(byAge);
   const authorityKey = text(secretKeys.authorityKey);
   const signer = authorities.findLast((authority) => isKeyOf(authority, authorityKey));
   const serving = readKeyPair(text(secretKeys.certificate), text(secretKeys.key));
@@ -45,7 +45,7 @@ export async function rotate(
       ? material.signer
       : await issueAuthority({ now, lifetimeMs: policy.authorityLifetimeMs });
   const authorities =
-    plan.authority === undefined || signer === undefined ? plan.keep : [...plan.keep, signer.certificate];
+    plan.authority === undefined || signer === undefined ? plan.keep : [...plan.keep, signer.certificate].sort(byAge);
   const renew = plan.serving !== undefined && signer !== undefined;
   const serving = renew
     ? await issueServing(signer, { now, lifetimeMs: policy.servingLifetimeMs, names: policy.names })

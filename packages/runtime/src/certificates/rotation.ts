@@ -9,7 +9,7 @@
  *   - Everything is renewed at about two thirds of its life, at a point that its fingerprint decides: replicas agree on it.
  */
 import type { Certificate, KeyPair } from './certificate.ts';
-import { isIssuedBy, missingNames } from './certificate.ts';
+import { byAge, isIssuedBy, missingNames } from './certificate.ts';
 
 export interface RotationPolicy {
   readonly authorityLifetimeMs: number;
@@ -68,7 +68,7 @@ export function planRotation({ material, now, policy, trustedSince, inUse }: Rot
   if (inUse !== undefined && now < inUse.notAfter && !includes(candidates, inUse)) {
     notes.push('the authority behind the certificate in use was missing from the bundle');
     candidates.push(inUse);
-    candidates.sort((a, b) => a.createdAt - b.createdAt);
+    candidates.sort(byAge);
   }
   const issuer = usableIssuer(material.serving, candidates, now);
 

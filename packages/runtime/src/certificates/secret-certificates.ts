@@ -12,7 +12,7 @@ import type { Fence } from '../lease/fence.ts';
 import type { Logger } from '../logging/logger.ts';
 import { marks } from '../marks.ts';
 import type { Certificate, KeyPair } from './certificate.ts';
-import { missingNames, toBundle } from './certificate.ts';
+import { byAge, missingNames, toBundle } from './certificate.ts';
 import { follow, isStale } from './follow.ts';
 import { readMaterial, rotate, toSecretData } from './material.ts';
 import type { Material, RotationPlan, RotationPolicy } from './rotation.ts';
@@ -117,7 +117,7 @@ export class SecretCertificates implements CertificateSource {
     }
     if (live?.immutable === true) {
       this.trouble = `${this.#what} is immutable and must be renewed: delete it, and it is made anew`;
-      return Number.POSITIVE_INFINITY;
+      return adoptInMs;
     }
     if (now < this.#notBefore) return this.#notBefore - now;
     this.#notBefore = now + writeGapMs;
@@ -150,34 +150,46 @@ export class SecretCertificates implements CertificateSource {
       const text = error instanceof Error ? error.message : String(error);
       this.trouble = `cannot write ${this.#what}: ${text}`;
       logger.warn({ secret: this.#what, error: text, failures: this.#failures }, 'cannot write webhook certificates');
-      return backoffDelay(this.#failures, { initialMs: 500, maxMs: 60_000 }, clock.random());
+      const pauseMs = backoffDelay(this.#failures, { initialMs: 500, maxMs: 60_000 }, clock.random());
+      this.#notBefore = clock.now() + pauseMs;
+      return pauseMs;
     }
   }
 
   /** Serves with what the Secret holds, once that is safe; says in how many milliseconds to look again when it is not yet. */
   #adopt(material: Material, now: number): number {
-    const { policy, trustedSince, onChange } = this.#options;
-    const bundle = material.authorities.length === 0 ? undefined : toBundle(material.authorities);
-    const news = bundle !== undefined && bundle !== this.bundle;
-    if (news) this.bundle = bundle;
-    const issuer = usableIssuer(material.serving, material.authorities, now);
-    const usable =
-      material.serving !== undefined &&
-      issuer !== undefined &&
-      missingNames(material.serving.certificate, policy.names).length === 0;
-    let againInMs = Number.POSITIVE_INFINITY;
-    let changed = false;
-    if (usable && material.serving.certificate.fingerprint !== this.#inUse?.pair.certificate.fingerprint) {
-      const since = trustedSince(issuer.fingerprint);
-      const trusted =
-        issuer.fingerprint === this.#inUse?.issuer.fingerprint ||
-        (since !== undefined && now >= since + policy.propagationMs);
-      if (trusted || this.#inUse === undefined || now >= this.#inUse.pair.certificate.notAfter) {
-        this.#inUse = { pair: material.serving, issuer };
-        changed = true;
-      } else if (since !== undefined) againInMs = since + policy.propagationMs - now;
+    const againInMs = this.#change(material, now);
+    // Whatever the Secret holds, callers are told of the authority behind what they get.
+    const authorities = [...material.authorities];
+    const inUse = this.#inUse?.issuer;
+    if (
+      inUse !== undefined &&
+      now < inUse.notAfter &&
+      !authorities.some((one) => one.fingerprint === inUse.fingerprint)
+    )
+      authorities.push(inUse);
+    const bundle = toBundle(authorities.sort(byAge));
+    const isNew = bundle !== '' && bundle !== this.bundle;
+    if (isNew) this.bundle = bundle;
+    if (isNew || againInMs === 'changed') this.#options.onChange();
+    return againInMs === 'changed' ? Number.POSITIVE_INFINITY : againInMs;
+  }
+
+  #change(material: Material, now: number): number | 'changed' {
+    const { policy, trustedSince } = this.#options;
+    const { serving } = material;
+    const issuer = usableIssuer(serving, material.authorities, now);
+    const current = this.#inUse;
+    if (serving === undefined || issuer === undefined) return Number.POSITIVE_INFINITY;
+    if (serving.certificate.fingerprint === current?.pair.certificate.fingerprint) return Number.POSITIVE_INFINITY;
+    if (current !== undefined && now < current.pair.certificate.notAfter) {
+      if (missingNames(serving.certificate, policy.names).length > 0) return Number.POSITIVE_INFINITY;
+      const since = issuer.fingerprint === current.issuer.fingerprint ? 0 : trustedSince(issuer.fingerprint);
+      if (since === undefined) return Number.POSITIVE_INFINITY;
+      if (now < since + policy.propagationMs) return since + policy.propagationMs - now;
     }
-    if (changed || news) onChange();
-    return againInMs;
+    // With nothing better at hand, also one that lacks a name: a replica that is new to a roll-out must come up before it may lead.
+    this.#inUse = { pair: serving, issuer };
+    return 'changed';
   }
 }

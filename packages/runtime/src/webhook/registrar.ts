@@ -34,7 +34,9 @@ export interface RegistrarOptions {
 interface Entry {
   readonly target: Target;
   live: KubeObject | undefined | 'unheard';
-  trouble: string | undefined;
+  /** Why nothing is heard of it, and why it could not be written. */
+  deaf: string | undefined;
+  failure: string | undefined;
   /** Since when each authority (by fingerprint) has been in it; undefined when it does not make anybody call us. */
   told: ReadonlyMap<string, number> | undefined;
   /** What we last wrote: written again, it is a repair of what somebody else keeps changing. */
@@ -58,7 +60,8 @@ export class Registrar {
     this.#entries = options.targets.map((target) => ({
       target,
       live: 'unheard',
-      trouble: undefined,
+      deaf: undefined,
+      failure: undefined,
       told: undefined,
       lastWritten: undefined,
       repairs: 0,
@@ -81,7 +84,8 @@ export class Registrar {
 
   /** Whether everything is registered as it should be, and what is missing. */
   state(): { ok: boolean; message: string } {
-    const problems = this.#entries.flatMap(({ target, live, trouble }) => {
+    const problems = this.#entries.flatMap(({ target, live, deaf, failure }) => {
+      const trouble = deaf ?? failure;
       if (trouble !== undefined) return [`${target.what}: ${trouble}`];
       if (live === 'unheard') return [`${target.what} has not been read yet`];
       if (live === undefined) return [`${target.what} ${target.partial ? 'is not installed' : 'does not exist yet'}`];
@@ -101,9 +105,8 @@ export class Registrar {
   async run(signal: AbortSignal): Promise<void> {
     const following = this.#entries.map((entry) => this.#follow(entry, signal));
     while (!signal.aborted) {
-      let pauseMs = Number.POSITIVE_INFINITY;
-      for (const entry of this.#entries) pauseMs = Math.min(pauseMs, await this.#turn(entry, signal));
-      await this.#wake.wait(pauseMs, signal);
+      const pauses = await Promise.all(this.#entries.map((entry) => this.#turn(entry, signal)));
+      await this.#wake.wait(Math.min(...pauses), signal);
     }
     await Promise.all(following);
   }
@@ -118,7 +121,7 @@ export class Registrar {
       this.#wake.ring();
     };
     const onTrouble = (message: string | undefined) => {
-      entry.trouble = message;
+      entry.deaf = message;
     };
     return follow({ client, kind: kind as Kind, ref: { name }, clock, signal, onState, onTrouble });
   }
@@ -142,7 +145,10 @@ export class Registrar {
     const { target, live } = entry;
     if (live === 'unheard' || (live === undefined && target.partial)) return Number.POSITIVE_INFINITY;
     const wanted = this.#wanted(target, live);
-    if (wanted === undefined) return Number.POSITIVE_INFINITY;
+    if (wanted === undefined) {
+      entry.failure = undefined;
+      return Number.POSITIVE_INFINITY;
+    }
     if (clock.now() < entry.notBefore) return entry.notBefore - clock.now();
     try {
       fence.check();
@@ -181,7 +187,7 @@ export class Registrar {
           'repaired a webhook registration that somebody else changed',
         );
       else logger.info({ target: target.what }, 'registered webhooks');
-      entry.trouble = undefined;
+      entry.failure = undefined;
       this.#see(entry, written);
       return 0;
     } catch (error) {
@@ -189,8 +195,8 @@ export class Registrar {
       // Somebody was faster: the watch will tell.
       if (isFault(error, 'Conflict', 'NotFound', 'AlreadyExists')) return standbyMs;
       entry.repairs += 1;
-      entry.trouble = error instanceof Error ? error.message : String(error);
-      logger.warn({ target: target.what, error: entry.trouble }, 'cannot register webhooks');
+      entry.failure = error instanceof Error ? error.message : String(error);
+      logger.warn({ target: target.what, error: entry.failure }, 'cannot register webhooks');
       const pauseMs = backoffDelay(entry.repairs, { initialMs: 500, maxMs: 60_000 }, clock.random());
       entry.notBefore = clock.now() + pauseMs;
       return pauseMs;

@@ -113,6 +113,21 @@ describe('a Secret that somebody changes is put right, and no request fails', ()
     expect((await load.stop()).failed).toEqual([]);
   });
 
+  it('put back from an old backup', async () => {
+    const webhooks = await stage.serving({ client: slowToRegister(stage.ours, 400) });
+    const backup = (await stage.admin.get(Secret, secret)).data ?? {};
+    await stage.admin.delete(Secret, secret);
+    await until(
+      async () => !['', backup['tls.crt']].includes(await certificateInSecret()),
+      () => 'a new Secret',
+    );
+    await systemClock.sleep(2_500);
+    const load = startLoad(stage, webhooks);
+    await stage.admin.patch(Secret, secret, { type: 'merge', value: { data: backup } });
+    await systemClock.sleep(3_000);
+    expect(await load.stop()).toMatchObject({ failed: [] });
+  });
+
   it('expired while no replica was running', async () => {
     const policy = {
       authorityLifetimeMs: 4_000_000,
