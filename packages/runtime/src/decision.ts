@@ -20,9 +20,13 @@ export interface Apply<R extends Resource> {
   readonly kind: 'apply';
   /** Everything that should exist, complete: what is owned and not in here is deleted. */
   readonly objects: readonly KubeObject[];
-  /** Replaces the status but for the conditions, which are merged by type. Without a `Ready` condition the engine judges the children. */
+  /**
+   * Replaces what this operator said before; conditions and fields of other writers stay. Left out, what it said before stays.
+   * Without a `Ready` condition the engine judges the children. `Accepted` and `Applied` are the engine's own.
+   */
   readonly status?: StatusNote<R>;
   readonly effects?: readonly Effect[];
+  /** Told once: the same note in the next decision is not repeated. */
   readonly events?: readonly EventNote[];
   /** Objects that exist already and may be taken over. Anything else that somebody else made is refused. */
   readonly adopt?: readonly (Ref & { readonly kind: Kind })[];

@@ -149,7 +149,7 @@ describe('deleting an instance', () => {
     await stage.patch(ClusterRole, roleName(), { metadata: { finalizers: null } });
   });
 
-  it('runs what the operator wants done outside, retries it, and lets an invalid instance go all the same', async () => {
+  it('runs what the operator wants done outside, and tries again until it is done', async () => {
     let works = false;
     const calls: unknown[] = [];
     const close = defineEffect(async (input) => {
@@ -177,5 +177,27 @@ describe('deleting an instance', () => {
     expect(await stage.bench.turn('web')).toMatchObject({ result: 'deleted' });
     expect(calls).toEqual([{ name: 'web' }, { name: 'web' }]);
     expect(await stage.bench.self('web')).toBeUndefined();
+  });
+
+  it('lets an instance go whose spec the schema no longer allows, and says what it could not do', async () => {
+    await stage.restartWith({ definition: { finalize: () => ({}) } });
+    await stage.bench.create('web');
+    stage.bench.rules = () => apply({ objects: [clusterRole(roleName())] });
+    await stage.bench.turn('web');
+    await stage.withLooseSpec(() => stage.patch(Bundle, 'web', { spec: { replicas: -1 } }));
+    await stage.bench.seen(
+      Bundle,
+      'web',
+      (live) => (live?.object as { spec?: { replicas?: number } } | undefined)?.spec?.replicas === -1,
+    );
+    await remove('web');
+    expect(await stage.bench.turn('web')).toMatchObject({ result: 'deleted' });
+    expect(await stage.bench.self('web')).toBeUndefined();
+    expect(await stage.bench.find(ClusterRole, roleName())).toBeUndefined();
+    expect(stage.bench.events.at(-1)).toMatchObject({
+      type: 'Warning',
+      reason: 'FinalizeSkipped',
+      message: expect.stringContaining('spec.replicas: must be at least 0'),
+    });
   });
 });

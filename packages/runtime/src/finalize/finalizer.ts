@@ -5,10 +5,11 @@
  */
 import { Fault, isFault, type PatchBody } from '@keelson/kube';
 import type { KubeObject } from '@keelson/schema';
+import { explainFault } from '../execute/fault.ts';
 import { isReachable, marks } from '../marks.ts';
 import { toLive } from '../plan/fields.ts';
 import type { Child } from '../plan/plan.ts';
-import type { Wanted } from '../plan/wanted.ts';
+import { objectText, type Wanted } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
 
 /** True when children are to be left running: by annotation, or because the deletion itself asked for it (`kubectl delete --cascade=orphan`). */
@@ -83,14 +84,14 @@ async function patch(turn: Turn, operations: Operations): Promise<void> {
   } catch (error) {
     if (isFault(error, 'NotFound') && metadata.deletionTimestamp !== undefined) return;
     // A failed test answers 422: somebody changed the list since the cache saw it, so this is a conflict and worth a retry.
-    if (isFault(error, 'Invalid'))
+    if (isFault(error, 'Invalid') && (error.details.causes ?? []).length === 0)
       throw new Fault(
         'Conflict',
         `finalizers of ${engine.operator.resource.kind} ${metadata.name} have changed meanwhile`,
         error.details,
         error,
       );
-    throw error;
+    throw explainFault(error, `change the finalizers of ${objectText(engine.operator.resource, turn.self.object)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** For tests of the engine: a real API server, a namespace and a workbench for each test, and what tests ask about them. */
-import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
+import { createClient, isFault, type KubeClient, loadConfig, systemClock } from '@keelson/kube';
 import {
   ClusterRole,
   type Condition,
@@ -34,6 +34,8 @@ export interface Stage {
   condition(name: string, type: string): Promise<Condition | undefined>;
   /** What the operator wrote meanwhile, e.g. `patch configmaps web`. */
   writesDuring(work: () => Promise<unknown>): Promise<string[]>;
+  /** Does something while the server takes any spec for a Bundle, as an older definition might have. */
+  withLooseSpec(work: () => Promise<unknown>): Promise<void>;
   /** A change by somebody else. */
   patch(kind: Kind, name: string, value: unknown): Promise<KubeObject>;
 }
@@ -82,12 +84,43 @@ export async function startStage(level: Level = 'api'): Promise<Stage> {
           `${verb} ${[resource, subresource].filter(Boolean).join('/')} ${name}`,
       );
     },
+    async withLooseSpec(work) {
+      await env.applyCrds([looseCrd()]);
+      try {
+        await untilServed(work);
+      } finally {
+        await env.applyCrds([toCrd(Bundle) as unknown as KubeObject]);
+      }
+    },
     patch(kind, name, value) {
       const ref = kind.scope === 'Namespaced' ? { namespace, name } : { name };
       return admin.patch(kind, ref, { type: 'merge', value }, { fieldManager: 'somebody' });
     },
   };
   return stage;
+}
+
+function looseCrd(): KubeObject {
+  const crd = structuredClone(toCrd(Bundle));
+  for (const version of crd.spec.versions) {
+    const properties = version.schema?.openAPIV3Schema?.properties ?? {};
+    const anything: object = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    properties.spec = anything;
+  }
+  return crd as unknown as KubeObject;
+}
+
+/** A changed definition takes the server a moment to work by. */
+async function untilServed(work: () => Promise<unknown>): Promise<void> {
+  for (const deadline = Date.now() + 10_000; ; ) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!isFault(error, 'Invalid') || Date.now() > deadline) throw error;
+      await systemClock.sleep(50);
+    }
+  }
 }
 
 export function configMap(name: string, data: Record<string, string> = { a: '1' }): KubeObject {
