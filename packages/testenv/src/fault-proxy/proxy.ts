@@ -72,7 +72,13 @@ export class FaultProxy implements AsyncDisposable {
     const { certificate, key } = parts.certificate;
     this.#server = createServer(
       { cert: certificate, key, ca: parts.clientAuthority, requestCert: true, rejectUnauthorized: false },
-      (request, response) => void this.#serve(request, response),
+      (request, response) => {
+        this.#serve(request, response).catch((error: unknown) => {
+          // Only a hook can throw. Its client must not wait for ever, and its author must hear of it: as a rejection.
+          this.#reset(response);
+          throw error;
+        });
+      },
     );
     this.#server.on('connection', (socket: Socket) => this.#track(socket));
     this.#server.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 501 Not Implemented\r\n\r\n'));
