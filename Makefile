@@ -1,5 +1,5 @@
 # Keelson: everything a developer runs. `make` alone lists the targets.
-# A fresh machine needs only Node (any, >= 20) and Go (>= 1.24): the rest is installed and built by the targets that need it,
+# A fresh machine needs only Node (any, >= 20) and Go (>= 1.26): the rest is installed and built by the targets that need it,
 # the pinned Node into node_modules, third-party parts into a cache outside the checkout (see testbed/).
 
 SHELL := /bin/sh

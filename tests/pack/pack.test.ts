@@ -54,7 +54,6 @@ describe('the packages as published', () => {
         type: 'module',
         dependencies: {
           ...dependencies,
-          typebox: '1.4.3',
           typescript: '7.0.2',
           '@types/node': '24.19.2',
           node22: `npm:node@${nodes[22]}`,

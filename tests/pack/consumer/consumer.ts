@@ -3,9 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, loadConfig } from '@keelson/kube';
 import { apply, createManager, defineOperator, renderInstance } from '@keelson/runtime';
-import { ConfigMap, defineResource, type Instance, manifest, toCrd } from '@keelson/schema';
+import { ConfigMap, defineResource, type Instance, manifest, Type, toCrd } from '@keelson/schema';
 import { startTestEnv } from '@keelson/testenv';
-import Type from 'typebox';
 
 const Greeting = defineResource({
   group: 'demo.example.com',
