@@ -64,7 +64,7 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
   const object = withNamespace(operator.resource, options.object, options.namespace);
   const existing: KubeObject | undefined = await client.find(operator.resource, object.metadata, { signal });
   const exists = existing !== undefined;
-  const { instance, problems, warnings } = admitInstance(operator, exists ? merge(existing, object) : object);
+  const { instance, problems, warnings } = admitInstance(operator, exists ? merge(existing, object) : object, existing);
   if (instance === undefined) return { problems, warnings, exists, plan: nothing, faults: [] };
 
   const turn = await prepareTurn(operator, client, instance, signal);

@@ -2,7 +2,7 @@
  * Renders an instance with no cluster at hand: exactly the objects that the operator would apply, by the very functions that run
  * in production. What only a cluster could tell (other objects, what `observe` reads, a uid) can be given, or is left empty.
  */
-import { type Kind, type KubeObject, type Problem, parseInstance, type Resource } from '@keelson/schema';
+import type { Instance, Kind, KubeObject, Problem, Resource } from '@keelson/schema';
 import type { Decision } from './decision.ts';
 import type { EffectOutcome } from './effect.ts';
 import { toOwner } from './marks.ts';
@@ -60,13 +60,9 @@ export function renderInstance<R extends Resource, X>(
 }
 
 /** The instance as the API server would store it: defaulted, changed by the operator's admission, checked. */
-export function admitInstance<R extends Resource, X>(operator: Operator<R, X>, object: KubeObject) {
-  const before = parseInstance(operator.resource, object);
-  const mutated = reviewInstance(operator, before.ok ? before.instance : object).object;
-  const parsed = parseInstance(operator.resource, mutated);
-  if (!parsed.ok) return { problems: parsed.problems, warnings: [], instance: undefined };
-  const { problems, warnings } = reviewInstance(operator, parsed.instance);
-  return { problems, warnings, instance: problems.length === 0 ? parsed.instance : undefined };
+export function admitInstance<R extends Resource, X>(operator: Operator<R, X>, object: KubeObject, old?: KubeObject) {
+  const { object: stored, problems, warnings } = reviewInstance(operator, object, old === undefined ? {} : { old });
+  return { problems, warnings, instance: problems.length === 0 ? freeze(stored as Instance<R>) : undefined };
 }
 
 /** kubectl puts objects that name no namespace into the current one. */
