@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createTrim } from './projection.ts';
 import { createInterner, createSharedPool } from './sharing.ts';
 
-const keep = (text: string): string => text;
+const keep = createInterner();
 
 function object(): KubeObject {
   return {
@@ -75,8 +75,12 @@ describe('sharing', () => {
     expect(pool.size).toBe(1);
   });
 
-  it('of strings stops to remember when they do not repeat', () => {
-    const intern = createInterner(2);
-    expect([intern('a'), intern('b'), intern('c'), intern('a')]).toEqual(['a', 'b', 'c', 'a']);
+  it('of strings and label sets gives back one copy, and stops to remember when they do not repeat', () => {
+    const intern = createInterner(1);
+    const first = intern.labels({ app: 'x' });
+    expect(intern.labels({ app: 'x' })).toBe(first);
+    expect(intern.labels({ app: 'y' })).toEqual({ app: 'y' });
+    expect(intern.labels({ app: 'y' })).not.toBe(intern.labels({ app: 'y' }));
+    expect([intern.text('a'), intern.text('b')]).toEqual(['a', 'b']);
   });
 });

@@ -6,6 +6,7 @@
  * and again on whatever reaches a store another way.
  */
 import type { KubeObject, ManagedFields, ObjectMeta } from '@keelson/schema';
+import type { Interner } from './sharing.ts';
 
 /** How much of each object a store holds. */
 export type Hold =
@@ -20,13 +21,13 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export type Trim = (object: KubeObject) => KubeObject;
 
-/** The projection for a store; `managers` are the field managers whose entries are kept, `intern` shares repeated strings. */
-export function createTrim(hold: Hold, managers: ReadonlySet<string>, intern: (text: string) => string): Trim {
+/** The projection for a store; `managers` are the field managers whose entries are kept, `intern` shares what repeats. */
+export function createTrim(hold: Hold, managers: ReadonlySet<string>, intern: Interner): Trim {
   return (raw) => {
     const own = raw.metadata.managedFields?.filter(({ manager }) => manager !== undefined && managers.has(manager));
     const head = {
-      apiVersion: intern(raw.apiVersion),
-      kind: intern(raw.kind),
+      apiVersion: intern.text(raw.apiVersion),
+      kind: intern.text(raw.kind),
       metadata: trimMetadata(raw.metadata, own, hold === 'metadata', intern),
     };
     if (hold === 'metadata') return head;
@@ -38,23 +39,14 @@ function trimMetadata(
   raw: ObjectMeta,
   own: readonly ManagedFields[] | undefined,
   metadataOnly: boolean,
-  intern: (text: string) => string,
+  intern: Interner,
 ): ObjectMeta {
   const { managedFields: _, ...metadata } = raw;
-  if (metadata.namespace !== undefined) metadata.namespace = intern(metadata.namespace);
-  if (metadata.labels !== undefined) metadata.labels = internValues(metadata.labels, intern);
+  if (metadata.namespace !== undefined) metadata.namespace = intern.text(metadata.namespace);
+  if (metadata.labels !== undefined) metadata.labels = intern.labels(metadata.labels);
   if (metadataOnly && metadata.annotations?.[LAST_APPLIED] !== undefined) {
     const { [LAST_APPLIED]: __, ...annotations } = metadata.annotations;
     metadata.annotations = annotations;
   }
   return own === undefined || own.length === 0 ? metadata : { ...metadata, managedFields: [...own] };
-}
-
-function internValues(values: Record<string, string>, intern: (text: string) => string): Record<string, string> {
-  const shared: Record<string, string> = {};
-  for (const key in values) {
-    const value = values[key];
-    if (value !== undefined) shared[key] = intern(value);
-  }
-  return shared;
 }

@@ -45,16 +45,27 @@ export function createSharedPool<T>(): SharedPool<T> {
   };
 }
 
-/** Strings that repeat are few; beyond this many they do not repeat, and remembering them would cost more than it saves. */
-const INTERN_LIMIT = 4_096;
+/** Strings and label sets that repeat are few; beyond this many they do not repeat, and remembering them would cost more than it saves. */
+const REMEMBERED = 4_096;
 
-/** Gives back one copy of each string, for strings of which many objects carry the same. */
-export function createInterner(limit = INTERN_LIMIT): (text: string) => string {
-  const known = new Map<string, string>();
-  return (text) => {
-    const copy = known.get(text);
-    if (copy !== undefined) return copy;
-    if (known.size < limit) known.set(text, text);
-    return text;
+/** Gives back one copy of equal strings and of equal label sets, of which many objects carry the same. */
+export interface Interner {
+  text(text: string): string;
+  labels(labels: Record<string, string>): Record<string, string>;
+}
+
+export function createInterner(limit = REMEMBERED): Interner {
+  const texts = new Map<string, string>();
+  const labelSets = new Map<string, Record<string, string>>();
+  return {
+    text: (text) => remember(texts, text, text),
+    labels: (labels) => remember(labelSets, JSON.stringify(labels), labels),
   };
+
+  function remember<T>(known: Map<string, T>, key: string, value: T): T {
+    const copy = known.get(key);
+    if (copy !== undefined) return copy;
+    if (known.size < limit) known.set(key, value);
+    return value;
+  }
 }
