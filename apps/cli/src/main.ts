@@ -3,9 +3,10 @@
  * `error:` and `remedy:` on stderr and its exit code, anything else is a bug and says so.
  */
 import { enableCompileCache } from 'node:module';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import process from 'node:process';
 import { CommanderError } from 'commander';
+import { cacheFolder } from './cache-folder.ts';
 import { faultToFailure, isAnyFault } from './cluster/fault-to-failure.ts';
 import { exitCodes } from './exit-codes.ts';
 import { isFailure } from './failure.ts';
@@ -43,7 +44,7 @@ function report(error: unknown, shell: Shell, verbose: boolean, name: string): v
   shell.exitWith(exitCodes[known?.exit ?? 'failed'].code);
 }
 
-enableCompileCache();
+enableCompileCache(join(cacheFolder(process.env), 'compiled'));
 // A pipe that is closed early (`keelson render … | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);

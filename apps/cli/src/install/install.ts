@@ -49,6 +49,8 @@ async function applyOne(client: KubeClient, kind: Kind, object: KubeObject): Pro
   const before = await client.find(kind, namespace === undefined ? { name } : { name, namespace }, {
     metadataOnly: true,
   });
+  // A namespace that is there is somebody's: it is used as it is.
+  if (before !== undefined && kind.kind === 'Namespace') return 'unchanged';
   const after = await client.apply(kind, object, { fieldManager, force: true });
   if (before === undefined) return 'created';
   return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'changed';

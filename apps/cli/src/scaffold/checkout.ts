@@ -6,10 +6,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../cache-folder.ts';
 import { failure } from '../failure.ts';
 import type { Shell } from '../shell.ts';
 
@@ -158,9 +159,4 @@ async function copyForBuild(root: string, stage: string, workspaces: readonly Wo
     });
     await symlink(join(stage, folder), join(stage, 'node_modules', name));
   }
-}
-
-/** Where kept things go; the same folder that the testbed uses. */
-export function cacheFolder(env: NodeJS.ProcessEnv): string {
-  return env.KEELSON_CACHE ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'keelson');
 }

@@ -1,0 +1,111 @@
+/** `keelson up` as a user runs it: copy what it prints, see it work, press Ctrl-C, find nothing left. */
+import { type ChildProcessWithoutNullStreams, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { startTestEnv } from '@keelson/testenv';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { keelson, startKeelson, whenPrinted } from '../testing/keelson.ts';
+
+const run = promisify(execFile);
+
+describe('keelson up', () => {
+  let folder: string;
+  let child: ChildProcessWithoutNullStreams | undefined;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'keelson-up-test-'));
+  });
+  afterEach(async () => {
+    child?.kill('SIGKILL');
+    child = undefined;
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** The pids of every process whose command line names a folder. */
+  async function processesOf(dir: string): Promise<string[]> {
+    const { stdout } = await run('ps', ['-eo', 'pid=,args=']);
+    return stdout.split('\n').filter((line) => line.includes(dir));
+  }
+
+  it('given nothing, when it is up, then what it prints works, and Ctrl-C leaves no process and no file', async () => {
+    child = startKeelson(['up'], { env: { TMPDIR: folder } });
+    const printed = await whenPrinted(child, 'Ctrl-C ends it all.');
+    expect(printed).toMatch(/^ready in \d+\.\d s$/m);
+    const [, kubeconfig = ''] = /^kubeconfig +(\S+)$/m.exec(printed) ?? [];
+    const dir = dirname(dirname(kubeconfig));
+    expect((await processesOf(dir)).length).toBeGreaterThan(3);
+
+    const commands = [...printed.matchAll(/^ {5}(\S.*)$/gm)].map(([, command]) => command ?? '');
+    expect(commands).toHaveLength(3);
+    const [get = '', scale = '', remove = ''] = await Promise.all(commands);
+    const paste = async (command: string) => (await run('sh', ['-c', command])).stdout;
+    expect(await paste(get)).toMatch(/default +front +True +1 +http:\/\/front\.default\.svc/);
+    await paste(scale);
+    await vi.waitFor(async () => expect(await paste(get)).toMatch(/default +front +True +3 /), 30_000);
+    await paste(remove);
+    const kubectl = get.split(' ')[0];
+    await vi.waitFor(
+      async () => expect(await paste(`${kubectl} get deployment front -n default`)).toContain('3/3'),
+      30_000,
+    );
+    expect(await readFile(join(dir, 'operators.log'), 'utf8')).not.toContain('"level":"error"');
+
+    const closed = once(child, 'close');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([0, null]);
+    expect(await processesOf(dir)).toEqual([]);
+    expect(existsSync(dir)).toBe(false);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('given Ctrl-C while the cluster starts, when it ends, then nothing is left', async () => {
+    child = startKeelson(['up'], { env: { TMPDIR: folder } });
+    await whenPrinted(child, 'starting etcd');
+    const closed = once(child, 'close');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([0, null]);
+    await vi.waitFor(async () => expect(await readdir(folder)).toEqual([]), 10_000);
+    expect(await processesOf(folder)).toEqual([]);
+  });
+
+  it('given an existing cluster, when it is up, then it says what it did, and at the end what it leaves', async () => {
+    await using env = await startTestEnv({ level: 'cluster', nodes: 1 });
+    child = startKeelson(['up', '--kubeconfig', env.kubeconfig], { env: { TMPDIR: folder } });
+    const printed = await whenPrinted(child, 'Ctrl-C ends it all.');
+    expect(printed).toContain('customresourcedefinition/websites.example.keelson.io created');
+    expect(printed).toContain('serviceaccount/keelson created');
+    let rest = '';
+    child.stdout.on('data', (text) => (rest += String(text)));
+    const closed = once(child, 'close');
+    child.kill('SIGINT');
+    expect(await closed).toEqual([0, null]);
+    expect(rest).toContain('In the cluster there remain:\n  customresourcedefinition/websites.example.keelson.io\n');
+    expect(rest).toContain('  website/front -n default\n');
+    expect(await env.kubectl(['get', 'websites', '-n', 'default', '-o', 'name'])).toContain(
+      'website.example.keelson.io/front',
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('given no Go and nothing cached, when started, then it says what is missing', async () => {
+    const bin = join(folder, 'bin');
+    await mkdir(bin);
+    for (const tool of ['sh', 'dirname', 'readlink']) {
+      await symlink((await run('sh', ['-c', `command -v ${tool}`])).stdout.trim(), join(bin, tool));
+    }
+    const { code, stderr } = await keelson(['up'], { env: { PATH: bin, KEELSON_CACHE: join(folder, 'cache') } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^error: [\s\S]*\bGo\b/i) });
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('given a number of nodes that is none, when started, then it is refused', async () => {
+    expect(await keelson(['up', '--nodes', 'many'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--nodes many is no number of nodes'),
+    });
+  });
+});
