@@ -1,4 +1,4 @@
-import { isFault } from '@keelson/kube';
+import { Fault, isFault } from '@keelson/kube';
 import { ConfigMap, type KubeObject, toCrd } from '@keelson/schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apply } from '../decision.ts';
@@ -111,6 +111,26 @@ describe('bad input', () => {
       ),
     });
     expect(await stage.writesDuring(() => stage.bench.turn('web').catch(() => undefined))).toEqual([]);
+  });
+
+  it('does not write again for each retry of a fault that only counts differently', async () => {
+    await stage.bench.create('web');
+    stage.bench.rules = () => apply({ objects: [configMap('web')] });
+    const send = stage.bench.client.apply.bind(stage.bench.client);
+    let attempt = 0;
+    stage.bench.client.apply = async (kind, ...rest) => {
+      if (kind.kind !== 'ConfigMap') return send(kind, ...rest) as never;
+      attempt += 1;
+      throw new Fault('Forbidden', `not at resource version ${attempt}`);
+    };
+    const fail = () => stage.bench.turn('web').catch((error: unknown) => error);
+    expect(await stage.writesDuring(fail)).toEqual(['patch bundles/status web']);
+    expect(await stage.condition('web', 'Applied')).toMatchObject({
+      reason: 'Forbidden',
+      message: expect.stringContaining('keelson rbac'),
+    });
+    expect(await stage.writesDuring(fail)).toEqual([]);
+    expect(attempt).toBe(2);
   });
 
   it('says how to get over a field that cannot be changed', async () => {
