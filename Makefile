@@ -40,7 +40,7 @@ test-parts: ## the real collector, search stores, frp and Chromium on what we ge
 test-e2e: ## a real kubelet and containerd (comes with the security operator)
 	@echo 'make test-e2e: no suite yet. It comes with the security operator: the first operator whose pods must really run.' >&2; exit 1
 
-bench: install parts ## memory and throughput beside peers, in one run; figures for docs/benchmarks.md
+bench: install parts build ## memory and throughput beside peers, in one run; figures for docs/benchmarks.md
 	@$(RUN) --expose-gc bench/main.ts $(ARGS)
 
 generate: install ## write deploy/ and docs/reference out of the code

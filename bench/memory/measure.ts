@@ -21,9 +21,9 @@ interface Measured {
   syncMs: number;
 }
 
-const node = [process.execPath, '--conditions=keelson-source', '--expose-gc', '--disable-warning=ExperimentalWarning'];
-const ours = [...node, join(import.meta.dirname, 'keelson.ts')];
-const clientNode = [...node, join(import.meta.dirname, 'client-node.ts')];
+const node = [process.execPath, '--expose-gc'];
+const ours = [...node, join(import.meta.dirname, 'keelson.mjs')];
+const clientNode = [...node, join(import.meta.dirname, 'client-node.mjs')];
 
 export async function measureMemory(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));

@@ -1,8 +1,8 @@
 /** The peer in JavaScript: the informer of @kubernetes/client-node. It has no metadata-only mode. Arguments: kubeconfig, `full`, namespace. */
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
-import { arguments_, memoryNow, tell } from './report.ts';
+import { givenArguments, memoryNow, tell } from './report.mjs';
 
-const { kubeconfig, namespace } = arguments_();
+const { kubeconfig, namespace } = givenArguments();
 const before = memoryNow();
 const started = performance.now();
 const config = new KubeConfig();

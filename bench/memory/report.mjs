@@ -1,7 +1,11 @@
-/** What every measured program does: read its arguments, and say one JSON line when it has settled. */
+/**
+ * What every measured program does: read its arguments, and say one JSON line when it has settled. Plain JavaScript, as all of
+ * them: what strips types at run time would be measured too.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export function arguments_(): { kubeconfig: string; mode: 'full' | 'metadata'; namespace: string } {
+/** @returns {{ kubeconfig: string, mode: 'full' | 'metadata', namespace: string }} */
+export function givenArguments() {
   const [kubeconfig, mode, namespace] = process.argv.slice(2);
   if (kubeconfig === undefined || namespace === undefined || (mode !== 'full' && mode !== 'metadata')) {
     throw new Error('usage: <program> KUBECONFIG full|metadata NAMESPACE');
@@ -9,13 +13,17 @@ export function arguments_(): { kubeconfig: string; mode: 'full' | 'metadata'; n
   return { kubeconfig, mode, namespace };
 }
 
-export function memoryNow(): number {
+/** Resident bytes once garbage is collected. */
+export function memoryNow() {
   globalThis.gc?.();
   return process.memoryUsage.rss();
 }
 
-/** Lets garbage settle, prints the line, and then holds everything alive until the process is ended. */
-export async function tell(result: { objects: number; before: number; syncMs: number }): Promise<never> {
+/**
+ * Lets garbage settle, prints the line, and then holds everything alive until the process is ended.
+ * @param {{ objects: number, before: number, syncMs: number }} result
+ */
+export async function tell(result) {
   for (let round = 0; round < 5; round++) {
     globalThis.gc?.();
     await sleep(200);

@@ -2,9 +2,9 @@
 import { createClient, loadConfig, reflect, systemClock } from '@keelson/kube';
 import { createCache, silentLogger } from '@keelson/runtime';
 import { ConfigMap } from '@keelson/schema';
-import { arguments_, memoryNow, tell } from './report.ts';
+import { givenArguments, memoryNow, tell } from './report.mjs';
 
-const { kubeconfig, mode, namespace } = arguments_();
+const { kubeconfig, mode, namespace } = givenArguments();
 const before = memoryNow();
 const started = performance.now();
 const client = createClient(await loadConfig({ kubeconfig }));
