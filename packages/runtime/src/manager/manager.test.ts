@@ -8,28 +8,23 @@ import { createLogger } from '../logging/logger.ts';
 import { defineOperator, type OperatorDefinition } from '../operator.ts';
 import { createManager, type Manager, type ManagerOptions } from './manager.ts';
 
-const Note = defineResource({
-  group: 'manager.keelson.io',
-  version: 'v1',
-  kind: 'Note',
-  scope: 'Namespaced',
-  description: 'Becomes a ConfigMap.',
-  spec: Type.Object({ text: Type.String(), settings: Type.Optional(Type.String()) }),
-  status: Type.Object({ length: Type.Optional(Type.Integer()) }),
-});
+const defineNote = (kind: string) =>
+  defineResource({
+    group: 'manager.keelson.io',
+    version: 'v1',
+    kind,
+    scope: 'Namespaced',
+    description: 'Becomes a ConfigMap.',
+    spec: Type.Object({ text: Type.String(), settings: Type.Optional(Type.String()) }),
+    status: Type.Object({ length: Type.Optional(Type.Integer()) }),
+  });
+const [Note, Memo, Draft, Late] = ['Note', 'Memo', 'Draft', 'Late'].map(defineNote) as [Notes, Notes, Notes, Notes];
+type Notes = ReturnType<typeof defineNote>;
+type Definition = OperatorDefinition<Notes, undefined>;
 
-const Late = defineResource({
-  group: 'manager.keelson.io',
-  version: 'v1',
-  kind: 'Late',
-  scope: 'Namespaced',
-  description: 'Installed while its operator waits for it.',
-  spec: Type.Object({ text: Type.String() }),
-  status: Type.Object({}),
-});
-
-const note = (definition: Partial<OperatorDefinition<typeof Note, undefined>> = {}) =>
-  defineOperator<typeof Note, undefined>({
+/** Writes the text of each instance into a ConfigMap of its name. */
+const note = (definition: Partial<Definition> = {}) =>
+  defineOperator<Notes, undefined>({
     name: 'note',
     resource: Note,
     owns: [ConfigMap],
@@ -46,7 +41,7 @@ let client: KubeClient;
 const running: { stop: AbortController; done: Promise<void> }[] = [];
 
 beforeAll(async () => {
-  env = await startTestEnv({ crds: [toCrd(Note)] });
+  env = await startTestEnv({ crds: [Note, Memo, Draft].map((resource) => toCrd(resource)) });
   client = createClient(await loadConfig({ kubeconfig: env.kubeconfig, env: {} }));
 });
 
@@ -95,10 +90,16 @@ async function eventually<T>(
   }
 }
 
-const create = (namespace: string, name: string, spec: { text: string; settings?: string }) =>
-  client.create(Note, { apiVersion: 'manager.keelson.io/v1', kind: 'Note', metadata: { name, namespace }, spec });
+const create = (namespace: string, name: string, spec: { text: string; settings?: string }, resource = Note) =>
+  client.create(resource, manifest(resource, { name, namespace }, { spec }));
 const text = async (namespace: string, name: string): Promise<string | undefined> =>
   (await client.find(ConfigMap, { namespace, name }))?.data?.text;
+/** Sum of a counter over the lines that have this label value. */
+const counter = (body: string, name: string, label = ''): number =>
+  body
+    .split('\n')
+    .filter((line) => line.startsWith(`${name}{`) && line.includes(label))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 const conditionOf = (object: unknown, type: string) =>
   (
     object as { status?: { conditions?: { type: string; status: string; reason: string; message: string }[] } }
@@ -179,6 +180,7 @@ describe('a manager', () => {
     const namespace = await env.createNamespace();
     const buggy = note({
       name: 'buggy',
+      resource: Memo,
       concurrency: 1,
       reconcile({ self }) {
         if (self.spec.text === 'bad') throw new TypeError('cannot read properties of undefined');
@@ -189,13 +191,16 @@ describe('a manager', () => {
     });
     const broken = note({
       name: 'broken',
+      resource: Draft,
       reconcile() {
         throw new Error('always');
       },
     });
-    const { manager, log } = start({ operators: [buggy, broken, note()] });
-    await create(namespace, 'bad', { text: 'bad' });
-    await create(namespace, 'bad2', { text: 'bad' });
+    const { manager, log } = start({ operators: [buggy, broken, note()], namespaces: [namespace] });
+    await create(namespace, 'bad', { text: 'bad' }, Memo);
+    await create(namespace, 'bad2', { text: 'bad' }, Memo);
+    await create(namespace, 'good', { text: 'good' }, Memo);
+    await create(namespace, 'any', { text: 'any' }, Draft);
     await create(namespace, 'good', { text: 'good' });
     await eventually(
       () => text(namespace, 'good-buggy'),
@@ -219,15 +224,7 @@ describe('a manager', () => {
 
   it('waits for a resource that is not installed, says so, and goes on by itself; its neighbours work meanwhile', async () => {
     const namespace = await env.createNamespace();
-    const late = defineOperator<typeof Late, undefined>({
-      name: 'late',
-      resource: Late,
-      owns: [ConfigMap],
-      reconcile: ({ self }) =>
-        apply({
-          objects: [manifest(ConfigMap, { name: `${self.metadata.name}-late` }, { data: { text: self.spec.text } })],
-        }),
-    });
+    const late = note({ name: 'late', resource: Late });
     const { manager, log } = start({ operators: [late, note()], health: { port: 0, host: '127.0.0.1' } });
     await create(namespace, 'a', { text: 'meanwhile' });
     await eventually(
@@ -248,14 +245,9 @@ describe('a manager', () => {
     expect(log().some((line) => line.message === 'waiting: lates.manager.keelson.io is not installed')).toBe(true);
 
     await env.applyCrds([toCrd(Late)]);
-    await client.create(Late, {
-      apiVersion: 'manager.keelson.io/v1',
-      kind: 'Late',
-      metadata: { name: 'b', namespace },
-      spec: { text: 'at last' },
-    });
+    await create(namespace, 'b', { text: 'at last' }, Late);
     await eventually(
-      () => text(namespace, 'b-late'),
+      () => text(namespace, 'b'),
       (value) => value === 'at last',
       15_000,
     );
@@ -278,6 +270,94 @@ describe('a manager', () => {
     // One each; a write that falls on the turn of a second cannot be proven to be ours and costs one more.
     expect(total).toBeGreaterThanOrEqual(20);
     expect(total).toBeLessThanOrEqual(26);
+  });
+
+  it('looks at each instance again after its resync time, and writes nothing', async () => {
+    const namespace = await env.createNamespace();
+    const { manager } = start({ operators: [note({ resync: '300ms' })], namespaces: [namespace] });
+    await create(namespace, 'a', { text: 'still' });
+    await eventually(
+      async () => counter((await manager.metrics.scrape()).body, 'controller_runtime_reconcile_total', 'success'),
+      (count) => count >= 5,
+    );
+    const { body } = await manager.metrics.scrape();
+    expect(counter(body, 'keelson_steps_total', 'create')).toBe(1);
+    expect(counter(body, 'keelson_steps_total', 'change')).toBe(0);
+  });
+
+  it('does not repeat what the server will refuse again, until something changes', async () => {
+    const namespace = await env.createNamespace();
+    const invalid = note({
+      reconcile: ({ self }) =>
+        apply({ objects: [manifest(ConfigMap, { name: 'out' }, { data: { [self.spec.text]: 'x' } })] }),
+    });
+    const { manager } = start({ operators: [invalid], namespaces: [namespace] });
+    await create(namespace, 'a', { text: 'not/a/key' });
+    const terminal = async (): Promise<number> =>
+      counter((await manager.metrics.scrape()).body, 'controller_runtime_terminal_reconcile_errors_total');
+    await eventually(terminal, (count) => count === 1);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(await terminal()).toBe(1);
+    const live = await client.get(Note, { namespace, name: 'a' });
+    expect(conditionOf(live, 'Ready')?.status).toBe('False');
+    await client.patch(Note, { namespace, name: 'a' }, { type: 'merge', value: { spec: { text: 'key' } } });
+    await eventually(
+      async () => (await client.find(ConfigMap, { namespace, name: 'out' }))?.data?.key,
+      (value) => value === 'x',
+    );
+  });
+
+  it('ends with the fault with which it cannot go on', async () => {
+    const namespace = await env.createNamespace();
+    const hopeless = note({
+      observe: () => Promise.reject(new Fault('BadConfig', 'no password is set')),
+    } as Partial<Definition>);
+    const { done } = start({ operators: [hopeless], namespaces: [namespace] });
+    await create(namespace, 'a', { text: 'x' });
+    await expect(done).rejects.toThrow('no password is set');
+  });
+
+  it('starts what runs beside the controllers first, counts it into readiness, and stops it last', async () => {
+    const told: string[] = [];
+    let isReady = false;
+    const { manager, stop, done } = start({
+      operators: [note()],
+      webhooks: ({ fence }) => ({
+        async start() {
+          fence.check();
+          told.push('start');
+        },
+        ready: () => ({ ok: isReady, message: 'certificates are being issued' }),
+        async stop() {
+          told.push('stop');
+        },
+      }),
+    });
+    await eventually(
+      () => manager.ready.findings,
+      (findings) => findings.filter(({ state }) => state === 'failed').length === 1,
+    );
+    expect(manager.ready.ok).toBe(false);
+    expect(manager.ready.findings).toContainEqual({
+      subject: 'webhooks',
+      state: 'failed',
+      message: 'certificates are being issued',
+    });
+    isReady = true;
+    expect(manager.ready.ok).toBe(true);
+    stop.abort();
+    await done;
+    expect(told).toEqual(['start', 'stop']);
+
+    const failing = start({
+      operators: [note()],
+      webhooks: () => ({
+        start: () => Promise.reject(new Error('port 9443 is taken')),
+        ready: () => ({ ok: false, message: '' }),
+        stop: async () => undefined,
+      }),
+    });
+    await expect(failing.done).rejects.toThrow('port 9443 is taken');
   });
 
   it('looks only at the namespaces that it is held to', async () => {
@@ -305,7 +385,7 @@ describe('a manager', () => {
           objects: [manifest(ConfigMap, { name: self.metadata.name }, { data: { text: self.spec.text } })],
           events: [{ type: 'Normal', reason: 'Noted', message: 'written down' }],
         }),
-    } as Partial<OperatorDefinition<typeof Note, undefined>>);
+    } as Partial<Definition>);
     const { manager, stop, done } = start({
       operators: [slow],
       namespaces: [namespace],
@@ -339,7 +419,7 @@ describe('a manager', () => {
         entered = true;
         await new Promise(() => {});
       },
-    } as Partial<OperatorDefinition<typeof Note, undefined>>);
+    } as Partial<Definition>);
     const { log } = start({ operators: [hanging], namespaces: [namespace], reconcileTimeoutMs: 200 });
     await create(namespace, 'hangs', { text: 'x' });
     await eventually(() => entered, Boolean);
@@ -354,13 +434,17 @@ describe('a manager', () => {
 });
 
 describe('bad input', () => {
-  it('two operators of one name, or of one field manager, are refused', () => {
-    expect(() => createManager({ client, leaderElection: false, operators: [note(), note()] })).toThrow(
-      "two operators are named 'note'",
+  it('operators that would work against each other are refused', () => {
+    const make = (other: Partial<Definition>) => () =>
+      createManager({ client, leaderElection: false, operators: [note(), note(other)] });
+    expect(make({ resource: Memo })).toThrow(
+      "operators 'note' and 'note' have the same name 'note': give one of them another",
     );
-    const other = note({ name: 'other', fieldManager: 'note-operator' });
-    expect(() => createManager({ client, leaderElection: false, operators: [note(), other] })).toThrow(
-      "same field manager 'note-operator'",
+    expect(make({ name: 'other', resource: Memo, fieldManager: 'note-operator' })).toThrow(
+      "the same field manager 'note-operator'",
+    );
+    expect(make({ name: 'other' })).toThrow(
+      'the same resource notes.manager.keelson.io: both would write its status for ever',
     );
   });
 

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Fault, type KubeClient, reflect as kubeReflect, type Reflect as ReflectKind } from '@keelson/kube';
-import type { Resource } from '@keelson/schema';
+import { type Resource, resourceNameOf } from '@keelson/schema';
 import type { Registry } from 'prom-client';
 import { type CacheOptions, createCache } from '../cache/cache.ts';
 import { type Clock, systemClock } from '../clock.ts';
@@ -259,17 +259,17 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
+/** Refuses what would have operators work against each other. */
 function checkOperators(operators: readonly Operator<Resource, unknown>[]): void {
-  const names = new Set<string>();
-  const managers = new Map<string, string>();
-  for (const { name, fieldManager } of operators) {
-    if (names.has(name)) throw new RangeError(`two operators are named '${name}': give one of them another name`);
-    const other = managers.get(fieldManager);
-    if (other !== undefined)
-      throw new RangeError(
-        `operators '${other}' and '${name}' have the same field manager '${fieldManager}': they would undo each other's work; give one of them another`,
-      );
-    names.add(name);
-    managers.set(fieldManager, name);
+  const taken = new Map<string, string>();
+  const take = (what: string, name: string, why: string): void => {
+    const other = taken.get(what);
+    if (other !== undefined) throw new RangeError(`operators '${other}' and '${name}' have the same ${what}: ${why}`);
+    taken.set(what, name);
+  };
+  for (const { name, fieldManager, resource } of operators) {
+    take(`name '${name}'`, name, 'give one of them another');
+    take(`field manager '${fieldManager}'`, name, "they would undo each other's work; give one of them another");
+    take(`resource ${resourceNameOf(resource)}`, name, 'both would write its status for ever; make them one operator');
   }
 }
