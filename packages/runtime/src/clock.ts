@@ -1,4 +1,4 @@
-/** Timers on the one clock of the project, and a clock that tests move by hand. */
+/** Timers on the one clock of the project. */
 import type { Clock } from '@keelson/kube';
 
 export { type Clock, systemClock } from '@keelson/kube';
@@ -13,55 +13,4 @@ export function after(clock: Clock, ms: number, action: () => void): () => void 
     if (!cancelled.signal.aborted) throw new Error('a clock may reject a sleep only when its signal is aborted');
   });
   return () => cancelled.abort();
-}
-
-/** A clock that moves only when told to. */
-export interface SimulatedClock extends Clock {
-  /** Moves time on, firing what falls due in order, and lets promises settle in between. */
-  advance(ms: number): Promise<void>;
-}
-
-/** A clock for tests; `random` answers the same each time. */
-export function createSimulatedClock(start = Date.parse('2026-01-01T00:00:00Z'), random = 0.5): SimulatedClock {
-  let elapsed = 0;
-  const timers = new Set<{ at: number; fire: () => void }>();
-
-  return {
-    now: () => start + elapsed,
-    monotonic: () => elapsed,
-    random: () => random,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        if (signal?.aborted === true) return reject(signal.reason);
-        const abort = (): void => {
-          timers.delete(timer);
-          reject(signal?.reason);
-        };
-        const fire = (): void => {
-          signal?.removeEventListener('abort', abort);
-          resolve();
-        };
-        const timer = { at: elapsed + Math.max(0, ms), fire };
-        timers.add(timer);
-        signal?.addEventListener('abort', abort, { once: true });
-      }),
-    async advance(ms) {
-      const target = elapsed + ms;
-      await settle();
-      for (;;) {
-        const next = [...timers].filter((timer) => timer.at <= target).sort((a, b) => a.at - b.at)[0];
-        if (next === undefined) break;
-        timers.delete(next);
-        elapsed = next.at;
-        next.fire();
-        await settle();
-      }
-      elapsed = target;
-    },
-  };
-}
-
-/** Gives every promise that is already on its way the time to settle. */
-async function settle(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve));
 }

@@ -7,8 +7,8 @@ import {
 } from '@keelson/kube';
 import { ConfigMap, type Kind, type KubeObject, Namespace } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../clock.ts';
 import { silentLogger } from '../logging/logger.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { type Cache, type CacheOptions, createCache } from './cache.ts';
 
 /** Reflectors whose states the test hands out one by one. */

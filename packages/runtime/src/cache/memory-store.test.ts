@@ -1,7 +1,7 @@
 import { ConfigMap, type KubeObject, type ManagedFields } from '@keelson/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../clock.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { createStore, type MemoryStore } from './memory-store.ts';
 import { OWNER_UID, ownerUidIndex } from './object-index.ts';
 import type { Store, StoreEvent } from './store.ts';

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { createCache } from '../cache/cache.ts';
 import { createStore, type MemoryStore } from '../cache/memory-store.ts';
 import { OWNER_UID, ownerUidIndex } from '../cache/object-index.ts';
-import { createSimulatedClock } from '../clock.ts';
 import { apply } from '../decision.ts';
 import { silentLogger } from '../logging/logger.ts';
 import { marks } from '../marks.ts';
 import { defineOperator, type Watch } from '../operator.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { createRouting } from './routing.ts';
 import { openStores } from './stores.ts';
 

@@ -1,9 +1,9 @@
 import type { KubeObject } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
 import { isOperatorBug } from '../bug.ts';
-import { createSimulatedClock } from '../clock.ts';
 import { defineEffect, type Effect } from '../effect.ts';
 import { createRedactor } from '../redact.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { createEffectRunner } from './runner.ts';
 
 function setUp(handler: (input: { n: number }) => unknown) {

@@ -2,9 +2,9 @@ import { createClient, Fault, type KubeClient, loadConfig } from '@keelson/kube'
 import { ConfigMap, type KubeObject, manifest, Namespace } from '@keelson/schema';
 import { startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../clock.ts';
 import { openFence } from '../lease/fence.ts';
 import { silentLogger } from '../logging/logger.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { createEventRecorder, type DropReason, type EventRecorderOptions } from './event-recorder.ts';
 import { truncate } from './note.ts';
 

@@ -2,7 +2,7 @@ import { ConfigMap } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
 import type { StoreReport } from '../cache/cache.ts';
 import type { FeedReport } from '../cache/feed.ts';
-import { createSimulatedClock } from '../clock.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { judgeStore, toHealth } from './checks.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { toHealthRoute } from './server.ts';

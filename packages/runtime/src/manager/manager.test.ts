@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { apply, wait } from '../decision.ts';
 import { createLogger } from '../logging/logger.ts';
 import { defineOperator, type OperatorDefinition } from '../operator.ts';
-import { createManager, type Manager, type ManagerOptions } from './manager.ts';
+import { createManager, type Manager } from './manager.ts';
+import type { ManagerOptions } from './options.ts';
 
 const defineNote = (kind: string) =>
   defineResource({

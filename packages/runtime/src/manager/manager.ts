@@ -9,74 +9,22 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Fault, type KubeClient, reflect as kubeReflect, type Reflect as ReflectKind } from '@keelson/kube';
-import { type Resource, resourceNameOf } from '@keelson/schema';
-import type { Registry } from 'prom-client';
-import { type CacheOptions, createCache } from '../cache/cache.ts';
-import { type Clock, systemClock } from '../clock.ts';
+import { type Fault, reflect as kubeReflect } from '@keelson/kube';
+import { createCache } from '../cache/cache.ts';
+import { systemClock } from '../clock.ts';
 import { type Controller, createController } from '../controller/controller.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { Recorder } from '../events/recorder.ts';
 import { createClaims } from '../execute/claims.ts';
 import { type Finding, type Health, judgeStore, toHealth } from '../health/checks.ts';
 import { startHeartbeat } from '../health/heartbeat.ts';
-import { type Address, type HttpServer, startHttpServer, toHealthRoute } from '../health/server.ts';
+import { type HttpServer, startHttpServer, toHealthRoute } from '../health/server.ts';
 import { createElector, type Elector } from '../lease/elector.ts';
-import { type Fence, openFence } from '../lease/fence.ts';
-import type { LeaseTimes } from '../lease/lease-record.ts';
-import { createLogger, type Logger } from '../logging/logger.ts';
+import { openFence } from '../lease/fence.ts';
+import { createLogger } from '../logging/logger.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import type { Operator } from '../operator.ts';
 import { createTracing } from '../tracing/tracing.ts';
-
-/** Something that runs beside the controllers on every replica, such as the webhooks. */
-export interface Runnable {
-  /** Resolves when it serves; then it goes on until `stop`. Rejects when it cannot start. */
-  start(signal: AbortSignal): Promise<void>;
-  ready(): { readonly ok: boolean; readonly message: string };
-  stop(): Promise<void>;
-}
-
-/** What a runnable is made from. */
-export interface RunnableContext {
-  /** To be asked before every write: a replica on standby writes nothing. */
-  readonly fence: Fence;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-  readonly clock: Clock;
-}
-
-export interface LeaderElection extends Partial<LeaseTimes> {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export interface ManagerOptions {
-  readonly client: KubeClient;
-  readonly operators: readonly Operator<Resource, unknown>[];
-  /** Unique among the replicas. Default: the host name and a random part. */
-  readonly identity?: string;
-  /** `false` when this is the only replica there will ever be. */
-  readonly leaderElection: false | LeaderElection;
-  /** Look only at these namespaces. Default: all. */
-  readonly namespaces?: readonly string[];
-  /** Where /healthz and /readyz are served; and /metrics, unless that has an address of its own. `false`: nowhere. */
-  readonly health?: false | Address;
-  readonly metricsAddress?: Address;
-  /** Give the metrics whose `client` observes the client, so that requests are counted. */
-  readonly metrics?: Metrics;
-  readonly registry?: Registry;
-  readonly webhooks?: (context: RunnableContext) => Runnable;
-  readonly logger?: Logger;
-  readonly clock?: Clock;
-  /** How long reconciles may go on after a stop. Default 20 seconds. */
-  readonly drainMs?: number;
-  /** How long one reconcile may take. Default 5 minutes. */
-  readonly reconcileTimeoutMs?: number;
-  /** When a watch counts as out of date: without a sign of life, or without a connection, for this long. */
-  readonly staleness?: Pick<CacheOptions, 'silentMs' | 'disconnectedMs'>;
-  readonly reflect?: ReflectKind;
-}
+import { checkOperators, type ManagerOptions } from './options.ts';
 
 export interface Manager {
   /** Runs until the signal is aborted and everything has stopped; rejects when it cannot start or go on. */
@@ -257,19 +205,4 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
     if (signal.aborted) resolve(undefined);
     else signal.addEventListener('abort', () => resolve(undefined), { once: true });
   });
-}
-
-/** Refuses what would have operators work against each other. */
-function checkOperators(operators: readonly Operator<Resource, unknown>[]): void {
-  const taken = new Map<string, string>();
-  const take = (what: string, name: string, why: string): void => {
-    const other = taken.get(what);
-    if (other !== undefined) throw new RangeError(`operators '${other}' and '${name}' have the same ${what}: ${why}`);
-    taken.set(what, name);
-  };
-  for (const { name, fieldManager, resource } of operators) {
-    take(`name '${name}'`, name, 'give one of them another');
-    take(`field manager '${fieldManager}'`, name, "they would undo each other's work; give one of them another");
-    take(`resource ${resourceNameOf(resource)}`, name, 'both would write its status for ever; make them one operator');
-  }
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigMap } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../clock.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { definitions } from './definitions.ts';
 import { createMetrics } from './metrics.ts';
 import { toMetricsReference } from './reference.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSimulatedClock } from '../clock.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { FAST } from './backoff.ts';
 import { createQueue, type Priority, priorities, type Queue } from './queue.ts';
 

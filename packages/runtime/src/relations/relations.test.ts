@@ -2,8 +2,8 @@ import { ConfigMap, type KubeObject, Namespace } from '@keelson/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createStore } from '../cache/memory-store.ts';
-import { createSimulatedClock } from '../clock.ts';
 import type { Related } from '../operator.ts';
+import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { selectRelated } from './related.ts';
 import { createRelations } from './relations.ts';
 
