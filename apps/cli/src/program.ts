@@ -6,11 +6,13 @@ import { Command } from 'commander';
 import { commands } from './commands/index.ts';
 import { exitCodesText } from './exit-codes.ts';
 import { examples } from './global-options.ts';
+import { ownVersion } from './own-version.ts';
 import type { Shell } from './shell.ts';
 
 export function createProgram(shell: Shell, name: string): Command {
   const program = new Command(name)
     .description('Run, render, plan and inspect Kubernetes operators written in TypeScript.')
+    .version(ownVersion(), '-V, --version', 'print the version')
     .option(
       '--config <file>',
       'project to work on (default: keelson.config.ts in this folder, else the built-in operators)',

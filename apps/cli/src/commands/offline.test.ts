@@ -152,6 +152,10 @@ describe('help and version', () => {
     for (const { code, meaning } of Object.values(exitCodes)) expect(stdout).toContain(`${code}  ${meaning}`);
   });
 
+  it('given --version, when asked, then it is the bare version, for scripts', async () => {
+    expect(await keelson(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+  });
+
   it('given -o json, when asked for the version, then it is data', async () => {
     const { stdout } = await keelson(['version', '-o', 'json']);
     expect(JSON.parse(stdout)).toEqual({ keelson: '0.1.0', node: process.versions.node });

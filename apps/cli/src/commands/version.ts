@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import process from 'node:process';
 import { Command } from 'commander';
 import { type Format, formatOption } from '../output/format-option.ts';
+import { ownVersion } from '../own-version.ts';
 import type { Shell } from '../shell.ts';
 
 /** `keelson version`: of the CLI and of the Node it runs on. */
@@ -10,15 +10,9 @@ export function versionCommand(shell: Shell): Command {
     .description('print the version of keelson and of Node')
     .addOption(formatOption())
     .action(async (options: { output?: Format }) => {
-      const version = { keelson: await ownVersion(), node: process.versions.node };
+      const version = { keelson: ownVersion(), node: process.versions.node };
       if (options.output === undefined) return shell.out(`keelson ${version.keelson} (Node ${version.node})\n`);
       const { format } = await import('../output/format.ts');
       shell.out(format(version, options.output));
     });
-}
-
-/** The version in our own package.json; it is one folder up both in src/ and in dist/. */
-export async function ownVersion(): Promise<string> {
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

@@ -2,8 +2,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { builtInKinds } from '@keelson/schema';
-import { ownVersion } from '../commands/version.ts';
 import { failure } from '../failure.ts';
+import { ownVersion } from '../own-version.ts';
 import type { Shell } from '../shell.ts';
 import { checkoutRoot, packCheckout } from './checkout.ts';
 import { namesFor } from './names.ts';
@@ -37,5 +37,5 @@ export async function newOperator(options: { name: string; group: string; dir?: 
 
 async function packages(shell: Shell): Promise<Origin> {
   const root = checkoutRoot();
-  return root === undefined ? { range: `^${await ownVersion()}` } : { tarballs: await packCheckout(root, shell) };
+  return root === undefined ? { range: `^${ownVersion()}` } : { tarballs: await packCheckout(root, shell) };
 }
