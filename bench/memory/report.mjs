@@ -13,31 +13,24 @@ export function givenArguments() {
   return { kubeconfig, mode, namespace };
 }
 
-/** Resident bytes once garbage is collected. */
+/** Memory once garbage is collected: resident, and what is alive on the heap. */
 export function memoryNow() {
   globalThis.gc?.();
-  return process.memoryUsage.rss();
+  const { rss, heapUsed } = process.memoryUsage();
+  return { rss, heap: heapUsed };
 }
 
 /**
  * Lets garbage settle, prints the line, and then holds everything alive until the process is ended.
- * @param {{ objects: number, before: number, syncMs: number }} result
+ * @param {{ objects: number, before: { rss: number, heap: number }, syncMs: number }} result
  */
-export async function tell(result) {
+export async function tell({ objects, before, syncMs }) {
   for (let round = 0; round < 5; round++) {
     globalThis.gc?.();
     await sleep(200);
   }
-  const { rss, heapUsed } = process.memoryUsage();
-  console.log(
-    JSON.stringify({
-      objects: result.objects,
-      rss,
-      rssBefore: result.before,
-      heapUsed,
-      syncMs: Math.round(result.syncMs),
-    }),
-  );
+  const { rss, heap } = memoryNow();
+  console.log(JSON.stringify({ objects, rss, held: heap - before.heap, syncMs: Math.round(syncMs) }));
   await sleep(3_600_000);
   throw new Error('nobody ended the measured program within an hour');
 }
