@@ -51,6 +51,9 @@ export interface Feed {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** How long an interruption may last before it is worth a line. */
+const PATIENCE_MS = 5_000;
+
 /** After a bug in the reflector: long enough not to spin, short enough not to be deaf. */
 const RESTART_AFTER_BUG_MS = 5_000;
 
@@ -64,6 +67,7 @@ export function createFeed(options: FeedOptions): Feed {
   let brokenAt: number | undefined;
   let contactAt: number | undefined;
   let restarts = 0;
+  let isReported = false;
 
   function interrupted(cause: Fault): void {
     const isNews = fault?.code !== cause.code;
@@ -71,15 +75,22 @@ export function createFeed(options: FeedOptions): Feed {
     state = cause.code === 'KindNotServed' ? 'not-served' : 'interrupted';
     fault = cause;
     brokenAt ??= clock.monotonic();
-    if (!isNews) return;
+    if (isNews) isReported = false;
+    // A stream that breaks and is back in a moment is everyday life.
+    const isSerious = cause.retry === 'slow' || contactAt === undefined || clock.monotonic() - brokenAt > PATIENCE_MS;
+    if (isReported || !isSerious) {
+      logger.debug({ error: cause.message }, 'watch interrupted');
+      return;
+    }
+    isReported = true;
     const remedy = remedyFor(cause, resource);
     if (state === 'not-served') logger.warn({ remedy }, `waiting: ${resource} is not installed`);
-    else if (cause.retry === 'slow') logger.error({ error: cause.message, remedy }, `cannot watch ${resource}`);
-    else logger.debug({ error: cause.message }, 'watch interrupted');
+    else logger.error({ code: cause.code, error: cause.message, remedy }, `cannot watch ${resource}`);
   }
 
   function connected(): void {
-    if (fault !== undefined && fault.retry === 'slow') logger.info({}, `watching ${resource} again`);
+    if (isReported) logger.info({}, `watching ${resource} again`);
+    isReported = false;
     state = 'following';
     fault = undefined;
     brokenAt = undefined;

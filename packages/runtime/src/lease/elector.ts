@@ -191,7 +191,10 @@ export function createElector(options: ElectorOptions): Elector {
             () => true,
             () => true,
           ),
-          holding.then(() => false),
+          holding.then(
+            () => false,
+            () => false,
+          ),
         ]);
         if (!isOver) {
           logger.error({ holder: seen?.lease.spec.holderIdentity }, 'lost the lease: stopping all work');

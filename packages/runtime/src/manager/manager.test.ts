@@ -236,6 +236,11 @@ describe('a manager', () => {
       () => manager.ready.findings.find(({ state }) => state === 'waiting'),
       (value) => value !== undefined,
     );
+    expect(manager.ready.findings).toContainEqual({
+      subject: 'controller late',
+      state: 'waiting',
+      message: 'waiting for lates.manager.keelson.io',
+    });
     expect(finding).toMatchObject({
       message: 'not installed',
       remedy: expect.stringContaining('lates.manager.keelson.io'),
@@ -447,6 +452,35 @@ describe('bad input', () => {
     expect(make({ name: 'other' })).toThrow(
       'the same resource notes.manager.keelson.io: both would write its status for ever',
     );
+  });
+
+  it.each([
+    [
+      'no permission',
+      { user: 'nobody' },
+      "allow the operator's ServiceAccount to list and watch notes.manager.keelson.io",
+    ],
+    [
+      'an expired token',
+      { serviceAccount: { namespace: 'default', name: 'old' }, expiresInSeconds: 0 },
+      'renew the token or certificate',
+    ],
+  ])('%s is named, with the remedy, in the log and in readiness', async (_, identity, remedy) => {
+    const poor = createClient(await loadConfig({ kubeconfig: await env.kubeconfigFor(identity), env: {} }));
+    const { manager, log } = start({ client: poor, operators: [note()] });
+    const findings = await eventually(
+      () => manager.ready.findings.filter(({ state, remedy: words }) => state === 'failed' && words !== undefined),
+      ({ length }) => length === 2,
+    );
+    expect(findings[0]).toMatchObject({
+      subject: 'cache notes.manager.keelson.io',
+      remedy: expect.stringContaining(remedy),
+    });
+    const lines = log().filter((line) => line.level === 'error' && line.resource === 'notes.manager.keelson.io');
+    expect(lines).toMatchObject([
+      { message: 'cannot watch notes.manager.keelson.io', remedy: expect.stringContaining(remedy) },
+    ]);
+    await poor.close();
   });
 
   it('a port that is taken is named, with the remedy', async () => {

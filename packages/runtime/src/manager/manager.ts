@@ -10,6 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Fault, reflect as kubeReflect } from '@keelson/kube';
+import { resourceNameOf } from '@keelson/schema';
 import { createCache } from '../cache/cache.ts';
 import { systemClock } from '../clock.ts';
 import { type Controller, createController } from '../controller/controller.ts';
@@ -105,8 +106,13 @@ export function createManager(options: ManagerOptions): Manager {
       const { ok, message } = webhooks.ready();
       findings.push({ subject: 'webhooks', state: ok ? 'ok' : 'failed', message });
     }
-    for (const { name, state } of controllers) {
-      findings.push({ subject: `controller ${name}`, state: state === 'waiting' ? 'waiting' : 'ok', message: state });
+    for (const controller of controllers) {
+      const missing = controller.stores().filter(({ synced }) => !synced);
+      const isWaiting = controller.state === 'waiting' && missing.length > 0;
+      const message = isWaiting
+        ? `waiting for ${missing.map(({ kind }) => resourceNameOf(kind)).join(', ')}`
+        : controller.state;
+      findings.push({ subject: `controller ${controller.name}`, state: isWaiting ? 'waiting' : 'ok', message });
     }
     if (elector !== undefined) {
       const message = elector.isLeader ? 'leading' : `standing by for ${elector.holder ?? 'nobody'}`;
@@ -188,6 +194,7 @@ export function createManager(options: ManagerOptions): Manager {
         else await elector.run(signal, (term) => lead(signal, term));
       } finally {
         phase = 'stopping';
+        await flush();
         await webhooks?.stop();
         for (const controller of controllers) controller.close();
         watching.abort(new Error('the manager has stopped'));
