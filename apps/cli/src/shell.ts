@@ -15,7 +15,9 @@ export interface Shell {
   note(text: string): void;
   /** Stdout is a terminal: output may be repainted. */
   readonly live: boolean;
+  /** Size of the terminal now; people resize it. */
   readonly columns: number;
+  readonly rows: number;
   /** Colours for stdout and for stderr; plain where that stream is no terminal, or NO_COLOR is set. */
   readonly paint: Palette;
   readonly notePaint: Palette;
@@ -41,7 +43,12 @@ export function processShell(): Shell {
     out: (text) => void process.stdout.write(text),
     note: (text) => void process.stderr.write(text),
     live: process.stdout.isTTY === true && env.TERM !== 'dumb' && env.CI === undefined,
-    columns: process.stdout.columns ?? 120,
+    get columns() {
+      return process.stdout.columns ?? 120;
+    },
+    get rows() {
+      return process.stdout.rows ?? 40;
+    },
     paint: palette(wantsColour(process.stdout)),
     notePaint: palette(wantsColour(process.stderr)),
     exitWith: (code) => {

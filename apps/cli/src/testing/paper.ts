@@ -8,7 +8,7 @@ export interface Paper extends Shell {
   text(): string;
 }
 
-export function paper(options: { live?: boolean; columns?: number; stdin?: string } = {}): Paper {
+export function paper(options: { live?: boolean; columns?: number; rows?: number; stdin?: string } = {}): Paper {
   let printed = '';
   const write = (text: string): void => {
     printed += text;
@@ -23,6 +23,7 @@ export function paper(options: { live?: boolean; columns?: number; stdin?: strin
     note: write,
     live: options.live ?? false,
     columns: options.columns ?? 120,
+    rows: options.rows ?? 40,
     paint: palette(false),
     notePaint: palette(false),
     exitWith: () => {},

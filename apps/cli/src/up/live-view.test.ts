@@ -62,6 +62,12 @@ describe('the live view on a terminal', () => {
     expect(shell.text()).toBe(once);
   });
 
+  it('given more instances than the terminal has rows, when shown, then the rest is counted', () => {
+    const shell = paper({ live: true, rows: 6 });
+    createLiveView(shell, now).show(['a', 'b', 'c', 'd', 'e'].map((name) => report(name, 'True')));
+    expect(shell.text().split('\n').slice(2)).toEqual([expect.stringContaining('website/a'), '… and 4 more', '']);
+  });
+
   it('given something to say, when said, then it stands above the table, which is painted again', () => {
     const shell = paper({ live: true });
     const view = createLiveView(shell, now);

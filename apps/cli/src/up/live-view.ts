@@ -22,15 +22,17 @@ function repainting(shell: Shell, now: () => Date): LiveView {
   const erase = (): string => (painted === 0 ? '' : `\u001b[${painted}A\u001b[0J`);
   const paint = (before: string): void => {
     shell.out(`${before}${table}`);
-    // A line that is wider than the terminal takes more than one row of it.
+    // On a very narrow terminal a line takes more than one row.
+    const rowsOf = (line: string): number => Math.max(1, Math.ceil(widthOf(line) / shell.columns));
     painted = table
       .split('\n')
       .slice(0, -1)
-      .reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / shell.columns)), 0);
+      .reduce((rows, line) => rows + rowsOf(line), 0);
   };
   return {
     show(instances) {
-      const next = `\n${statusTable(instances, { namespaces: true, paint: shell.paint, columns: shell.columns, now: now() })}`;
+      const options = { namespaces: true, paint: shell.paint, columns: shell.columns, now: now() };
+      const next = `\n${fit(statusTable(instances, options), shell.rows)}`;
       if (next === table) return;
       const before = erase();
       table = next;
@@ -40,6 +42,14 @@ function repainting(shell: Shell, now: () => Date): LiveView {
       paint(`${erase()}${text}`);
     },
   };
+}
+
+/** The cursor cannot go up beyond the top of the screen: what does not fit is counted instead of shown. */
+function fit(table: string, rows: number): string {
+  const lines = table.split('\n').slice(0, -1);
+  const room = Math.max(2, rows - 3);
+  if (lines.length <= room) return table;
+  return `${lines.slice(0, room - 1).join('\n')}\n… and ${lines.length - room + 1} more\n`;
 }
 
 function appending(shell: Shell): LiveView {

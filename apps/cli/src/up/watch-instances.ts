@@ -28,6 +28,7 @@ export async function watchInstances(watched: Watched, signal: AbortSignal): Pro
   while (!signal.aborted) {
     try {
       const { instances } = await gatherStatus(client, project.operators, undefined);
+      if (signal.aborted) return;
       view.show(instances);
       trouble = '';
       if (!isReady && instances.every(({ ready }) => ready === 'True')) {
@@ -37,6 +38,7 @@ export async function watchInstances(watched: Watched, signal: AbortSignal): Pro
     } catch (error) {
       // The cluster may be away for a moment; the operators wait for it, and so do we.
       if (!isAnyFault(error)) throw error;
+      if (signal.aborted) return;
       if (error.message !== trouble) view.say(`note: ${error.message}\n`);
       trouble = error.message;
     }
