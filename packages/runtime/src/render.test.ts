@@ -115,4 +115,10 @@ describe('renderInstance', () => {
       decision: { kind: 'reject', reason: 'BadTitle' },
     });
   });
+
+  it('given a field that the schema does not know, refuses it by its path, as kubectl does', () => {
+    const { problems, objects } = renderInstance(operator, website({ title: 'x', prot: 80 }));
+    expect(problems).toEqual([{ path: 'spec.prot', message: 'unknown field' }]);
+    expect(objects).toEqual([]);
+  });
 });

@@ -107,5 +107,6 @@ export type {
 } from './resource.ts';
 export { storageVersionOf } from './resource.ts';
 export type { Rule, StructuralSchema } from './structural/schema.ts';
+export { unknownFields } from './unknown-fields.ts';
 export type { Problem } from './validate/report.ts';
 export { ageColumn, conditionColumn } from './version.ts';

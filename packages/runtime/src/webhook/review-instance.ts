@@ -1,5 +1,5 @@
 /** Reviews an instance offline, as the API server would have it reviewed: for `keelson render`, `keelson plan` and tests. */
-import { type KubeObject, parseInstance, type Resource } from '@keelson/schema';
+import { type KubeObject, parseInstance, type Resource, unknownFields } from '@keelson/schema';
 import type { Operation, Problem, Review } from './admission.ts';
 import { message } from './answer.ts';
 import type { Reviewed } from './review.ts';
@@ -26,6 +26,9 @@ export function reviewInstance(
   try {
     const given = parseInstance(operator.resource, object);
     if (!given.ok) return { object, problems: given.problems, warnings: [] };
+    // Another version is another shape: what its conversion leaves out is no mistake of the user's.
+    const unknown = object.apiVersion === given.instance.apiVersion ? unknownFields(object, given.instance) : [];
+    if (unknown.length > 0) return { object, problems: unknown, warnings: [] };
     task = 'mutate';
     const spec = mutatedSpec(operator, { ...request, object: given.instance });
     const mutated = parseInstance(operator.resource, { ...given.instance, spec });
