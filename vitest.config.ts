@@ -23,11 +23,23 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'faults', include: ['tests/faults/**/*.test.ts'], fileParallelism: false, testTimeout: 900_000, hookTimeout: 180_000 },
+        test: {
+          name: 'faults',
+          include: ['tests/faults/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 180_000,
+        },
       },
       {
         extends: true,
-        test: { name: 'pack', include: ['tests/pack/**/*.test.ts'], fileParallelism: false, testTimeout: 900_000, hookTimeout: 600_000 },
+        test: {
+          name: 'pack',
+          include: ['tests/pack/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 600_000,
+        },
       },
     ],
   },
