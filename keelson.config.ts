@@ -7,7 +7,11 @@ export default defineConfig({
   generate: {
     extra: async () => {
       const { cliReference } = await import('@keelson/cli/reference');
-      return [{ path: 'docs/reference/cli.md', content: cliReference() }];
+      const { toMetricsReference } = await import('@keelson/runtime');
+      return [
+        { path: 'docs/reference/cli.md', content: cliReference() },
+        { path: 'docs/reference/metrics.md', content: toMetricsReference() },
+      ];
     },
   },
 });

@@ -17,7 +17,9 @@ describe('a Website, rendered', () => {
   it.each(readdirSync(cases))('given %s, when rendered, then it is as expected.yaml says', async (name) => {
     const { objects, problems } = renderInstance(website, readCase(name));
     expect(problems).toEqual([]);
-    const text = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+    const text = objects
+      .map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }))
+      .join('---\n');
     await expect(text).toMatchFileSnapshot(fileURLToPath(new URL(`${name}/expected.yaml`, cases)));
   });
 
