@@ -105,6 +105,22 @@ describe('what the watch shows', () => {
     ]);
   });
 
+  it('is believed when the server was restored from a backup and its versions start again from before', () => {
+    const { store, us, heard } = open();
+    store.replace([configMap('same', 5), configMap('newer', 6), configMap('deleted', 7)], '10');
+    store.change('MODIFIED', configMap('newer', 20));
+    store.change('DELETED', configMap('deleted', 21));
+    store.change('ADDED', configMap('never', 22));
+    heard.length = 0;
+    const restored = [configMap('same', 5), configMap('newer', 6), configMap('deleted', 7)];
+    store.replace(restored, '11');
+    expect([...us.list()].map(({ object }) => object)).toEqual(expect.arrayContaining(restored));
+    expect(us.size).toBe(3);
+    expect(new Set(heard.map(({ object }) => object.metadata.name))).toEqual(new Set(['newer', 'deleted', 'never']));
+    store.change('MODIFIED', configMap('newer', 12));
+    expect(us.get({ namespace: 'shop', name: 'newer' })?.object.metadata.resourceVersion).toBe('12');
+  });
+
   it('is taken for a new object when the uid differs', () => {
     const { store, heard } = open();
     store.replace([configMap('a', 5)], '10');

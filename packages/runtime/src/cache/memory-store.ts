@@ -6,6 +6,7 @@
  * Called by cache.ts and, alone, by tests.
  */
 import type { Kind, KubeObject } from '@keelson/schema';
+import { abortable } from '../abortable.ts';
 import type { Clock } from '../clock.ts';
 import { createHoldings, type Held, type HoldingsOptions, NEVER_SEEN } from './holdings.ts';
 import { createOwnWrites } from './own-writes.ts';
@@ -41,8 +42,8 @@ export function createStore<T extends KubeObject = KubeObject>(
 ): MemoryStore<T> {
   const { clock, feeds = 1 } = options;
   const holdings = createHoldings(kind, options);
-  const tombstones = createTombstones(clock);
-  const ownWrites = createOwnWrites();
+  let tombstones = createTombstones(clock);
+  let ownWrites = createOwnWrites();
   const listeners = new Map<(event: StoreEvent<T>) => void, Store<T>>();
   /** Up to which version each feed has shown everything; by namespace if they are fed apart. */
   const shownUpTo = new Map<string, string>();
@@ -113,7 +114,9 @@ export function createStore<T extends KubeObject = KubeObject>(
   }
 
   function replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void {
-    const initial = !shownUpTo.has(namespace ?? '');
+    const shown = shownUpTo.get(namespace ?? '');
+    const initial = shown === undefined;
+    if (shown !== undefined && isOlder(resourceVersion, shown)) rewind(items, namespace);
     const present = new Set<string>();
     for (const item of items) {
       present.add(item.metadata.uid ?? '');
@@ -127,6 +130,15 @@ export function createStore<T extends KubeObject = KubeObject>(
     }
     shownUpTo.set(namespace ?? '', resourceVersion);
     if (shownUpTo.size >= feeds) synced.resolve();
+  }
+
+  /** The server was restored from a backup: what we know of versions after that is of a history that never was. */
+  function rewind(items: readonly KubeObject[], namespace?: string): void {
+    tombstones = createTombstones(clock);
+    ownWrites = createOwnWrites();
+    const versions = new Map(items.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
+    for (const held of [...holdings.list(namespace)])
+      if (versions.get(held.object.metadata.uid) !== held.object.metadata.resourceVersion) drop(held);
   }
 
   function change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
@@ -247,16 +259,3 @@ function isProven({ object, writtenAt, writtenBefore }: Held): boolean {
 }
 
 const versionOf = (held: Held): string => held.object.metadata.resourceVersion ?? '';
-
-/** The promise, or the signal's reason if that comes first; leaves no listener behind. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}

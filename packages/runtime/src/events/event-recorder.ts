@@ -8,6 +8,7 @@
 import { randomBytes } from 'node:crypto';
 import { isFault, type KubeClient } from '@keelson/kube';
 import { Event, type KubeObject, type Ref } from '@keelson/schema';
+import { abortable } from '../abortable.ts';
 import { after, type Clock } from '../clock.ts';
 import type { Fence } from '../lease/fence.ts';
 import type { Logger } from '../logging/logger.ts';
@@ -148,16 +149,8 @@ export function createEventRecorder(options: EventRecorderOptions): Recorder {
     },
     async flush(signal) {
       for (const series of known.values()) if (series.cancel !== undefined) writeCount(series);
-      if (writing === undefined || signal?.aborted === true) return;
-      if (signal === undefined) {
-        await writing;
-        return;
-      }
-      const aborted = Promise.withResolvers<void>();
-      const onAbort = (): void => aborted.resolve();
-      signal.addEventListener('abort', onAbort, { once: true });
-      await Promise.race([writing, aborted.promise]);
-      signal.removeEventListener('abort', onAbort);
+      if (signal === undefined) await writing;
+      else if (writing !== undefined) await abortable(writing, signal).catch(() => undefined); // nothing but the signal ends it early
     },
   };
 }
