@@ -105,6 +105,18 @@ describe('keelson on a cluster', () => {
     });
   });
 
+  it('given a user who may list Websites but not what they own, when asked for status, then it says what is not counted', async () => {
+    await env.kubectl(['create', 'clusterrole', 'reader', '--verb=get,list', '--resource=websites.example.keelson.io']);
+    await env.kubectl(['create', 'clusterrolebinding', 'reader', '--clusterrole=reader', '--user=jane']);
+    const kubeconfig = await env.kubeconfigFor({ user: 'jane' });
+    const { code, stdout, stderr } = await keelson(['status', '-A', '--kubeconfig', kubeconfig]);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      'note: not allowed to list configmaps, deployments.apps, services, priorityclasses.scheduling.k8s.io: such children are not counted\n',
+    );
+    expect(stdout).toMatch(/website\/shop +True +Ready +0 /);
+  });
+
   it('given an instance that does not exist, when asked for, then it says where it looked', async () => {
     expect(await admin(['status', 'website/nope'])).toMatchObject({
       code: 6,

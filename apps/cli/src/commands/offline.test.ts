@@ -1,6 +1,6 @@
 /** The commands that need no cluster, as a user runs them. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +13,8 @@ const root = resolve(import.meta.dirname, '../../../..');
 const samples = join(root, 'examples/website/samples');
 const documents = (text: string): unknown[] => parseAllDocuments(text).map((document) => document.toJS());
 const kinds = (text: string): string[] => documents(text).map((object) => (object as { kind: string }).kind);
+
+const run = promisify(execFile);
 
 let folder: string;
 beforeAll(async () => {
@@ -113,7 +115,11 @@ describe('explain', () => {
 describe('generate', () => {
   it('given a project, when generated, edited and checked, then stale files are listed and the exit code is 4', async () => {
     const project = join(folder, 'project');
-    await cp(join(root, 'keelson.config.ts'), join(project, 'keelson.config.ts'));
+    await mkdir(project);
+    await writeFile(
+      join(project, 'keelson.config.ts'),
+      "import { website } from '@keelson/example-website';\nexport default { operators: [website] };\n",
+    );
     await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
     const check = () => keelson(['generate', '--check'], { cwd: project });
     expect((await check()).stderr).toContain('deploy/crds/websites.example.keelson.io.yaml: missing');
@@ -124,7 +130,7 @@ describe('generate', () => {
       code: 4,
       stdout: '',
       stderr:
-        'error: 1 of 5 generated files are stale:\n  deploy/rbac/keelson.yaml: differs\nremedy: `keelson generate` writes them; commit the result\n',
+        'error: 1 of 4 generated files are stale:\n  deploy/rbac/keelson.yaml: differs\nremedy: `keelson generate` writes them; commit the result\n',
     });
   });
 
@@ -162,10 +168,26 @@ describe('help and version', () => {
   });
 });
 
+describe('the program of a checkout', () => {
+  it('given nothing is installed, when started, then it says how to install it', async () => {
+    await cp(join(root, 'bin/keelson'), join(folder, 'checkout/bin/keelson'));
+    const failed = await run(join(folder, 'checkout/bin/keelson'), ['version']).catch((error: unknown) => error);
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^error: the project's dependencies are not installed\nremedy: run `make install` in .*checkout\n/,
+      ),
+    });
+  });
+
+  it('given it is called through a link, when started, then it finds its checkout', async () => {
+    await symlink(join(root, 'bin/keelson'), join(folder, 'kubectl-keelson'));
+    expect((await run(join(folder, 'kubectl-keelson'), ['--version'])).stdout).toBe('0.1.0\n');
+  });
+});
+
 describe('the installed program', () => {
   const program = join(root, 'apps/cli/bin/keelson.cjs');
-  const run = promisify(execFile);
-
   it('given a Node that is too old, when started, then it says which one is needed', async () => {
     const pretend = join(folder, 'pretend.cjs');
     await writeFile(pretend, "Object.defineProperty(process.versions, 'node', { value: '18.20.0' });\n");

@@ -33,6 +33,8 @@ export interface StatusReport {
   readonly instances: readonly InstanceReport[];
   /** Kinds whose CRD the cluster does not have. */
   readonly missing: readonly Kind[];
+  /** Kinds of children that the user may not list: those are not counted. */
+  readonly hidden: readonly Kind[];
 }
 
 /** The state of all operators' instances, in one namespace or in all. */
@@ -43,19 +45,17 @@ export async function gatherStatus(
 ): Promise<StatusReport> {
   const instances: InstanceReport[] = [];
   const missing: Kind[] = [];
+  const hidden = new Set<Kind>();
   for (const operator of operators) {
     const objects = await listOrMissing(client, operator.resource as Kind, namespace);
-    if (objects === undefined) {
-      missing.push(operator.resource);
-      continue;
-    }
-    const children =
-      objects.length === 0 ? new Map<string, Child[]>() : await childrenByOwner(client, operator, namespace);
+    if (objects === undefined) missing.push(operator.resource);
+    if (objects === undefined || objects.length === 0) continue;
+    const children = await childrenByOwner(client, operator, namespace, (kind) => hidden.add(kind));
     instances.push(
       ...objects.map((object) => toReport(operator, object, children.get(object.metadata.uid ?? '') ?? [])),
     );
   }
-  return { instances, missing };
+  return { instances, missing, hidden: [...hidden] };
 }
 
 async function listOrMissing(
@@ -75,14 +75,21 @@ async function childrenByOwner(
   client: KubeClient,
   operator: Operator,
   namespace: string | undefined,
+  onHidden: (kind: Kind) => void,
 ): Promise<Map<string, Child[]>> {
   const byOwner = new Map<string, Child[]>();
   for (const { kind, anywhere } of operator.owns) {
     const everywhere = namespace === undefined || anywhere === true || kind.scope === 'Cluster';
-    const { items } = await client.listAll(kind, {
+    const selection = {
       labelSelector: `${marks.managedBy}=${operator.fieldManager}`,
       metadataOnly: true,
       ...(everywhere ? {} : { namespace }),
+    };
+    const { items } = await client.listAll(kind, selection).catch((error: unknown) => {
+      // Whoever may look at instances need not be allowed to look at all that they own.
+      if (!isAnyFault(error) || error.code !== 'Forbidden') throw error;
+      onHidden(kind);
+      return { items: [] };
     });
     for (const { metadata } of items) {
       const uid = metadata.labels?.[marks.ownerUid];

@@ -54,9 +54,10 @@ interface Scene {
 }
 
 async function print(report: StatusReport, scene: Scene, options: StatusOptions, shell: Shell): Promise<void> {
-  const { instances, missing } = report;
+  const { instances, missing, hidden } = report;
   if (options.output !== undefined) return shell.out(format({ instances: instances.map(toData) }, options.output));
   if (missing.length > 0) shell.note(`note: CRD not installed: ${namesOf(missing)} (\`keelson crds --apply\`)\n`);
+  if (hidden.length > 0) shell.note(`note: not allowed to list ${namesOf(hidden)}: such children are not counted\n`);
   if (scene.detailed) {
     for (const instance of instances) shell.out(await statusDetails(scene.client, instance, shell, new Date()));
     return;
