@@ -1,6 +1,9 @@
 /**
  * The HTTP server for probes and Prometheus: /healthz (is the process alive), /readyz (can it be relied on), /metrics.
  * `?verbose` gives every finding as JSON. It knows nothing of what it serves; manager/ gives it the routes.
+ *
+ * Invariant: whatever comes in, it answers and goes on: a request that cannot be read is a 400, a route that throws a 500. Nothing
+ * that a stranger sends to an open port may end the process.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Fault } from '@keelson/kube';
@@ -26,7 +29,7 @@ export async function startHttpServer(
   routes: Readonly<Record<string, Route>>,
   purpose: string,
 ): Promise<HttpServer> {
-  const server = createServer((request, response) => void answer(request, response, routes));
+  const server = createServer((request, response) => void serve(request, response, routes));
   // A probe that hangs must not keep a stopping process.
   server.requestTimeout = 10_000;
   await listen(server, address, purpose);
@@ -53,12 +56,34 @@ export function toHealthRoute(check: () => Health): Route {
   };
 }
 
+/** Answers one request; never throws, because nobody waits for it. */
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  routes: Readonly<Record<string, Route>>,
+): Promise<void> {
+  try {
+    await answer(request, response, routes);
+  } catch (error) {
+    if (response.headersSent) response.destroy();
+    else {
+      const reason = error instanceof Error ? error.message : String(error);
+      response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end(`failed: ${reason}\n`);
+    }
+  }
+}
+
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   routes: Readonly<Record<string, Route>>,
 ): Promise<void> {
-  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+  const target = URL.parse(request.url ?? '/', 'http://localhost');
+  if (target === null) {
+    response.writeHead(400, { 'content-type': 'text/plain' }).end('cannot read the path\n');
+    return;
+  }
+  const { pathname, searchParams } = target;
   const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { allow: 'GET, HEAD' }).end();
@@ -85,6 +110,10 @@ function listen(server: Server, { port, host }: Address, purpose: string): Promi
               : error.message;
       reject(new Fault('BadConfig', `${purpose} cannot listen on ${where}: ${remedy}`, {}, error));
     });
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => resolve());
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
+      // From here on an error is one connection that could not be accepted: its probe is repeated.
+      server.removeAllListeners('error').on('error', () => undefined);
+      resolve();
+    });
   });
 }

@@ -96,6 +96,7 @@ describe('the webhook server', () => {
       404,
       'there is no webhook at /validate/other: this process serves /echo',
     ],
+    ['a path that is none', { path: '//' }, 400, "cannot read the path '//'"],
     ['a GET', { method: 'GET', body: '' }, 405, 'use POST, not GET'],
     ['a form', { headers: { 'content-type': 'text/plain' } }, 415, "must be application/json, not 'text/plain'"],
     ['a body that is no JSON', { body: '{"a":' }, 400, 'the body is not JSON'],

@@ -101,19 +101,22 @@ export class WebhookServer {
     await closed;
   }
 
+  /** Serves one request; never throws, because nobody waits for it. */
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const webhook = new URL(request.url ?? '/', 'https://webhooks').pathname;
-    const route = this.#options.routes.get(webhook);
-    if (route === undefined)
-      return this.#send(
-        request,
-        response,
-        failure(
-          404,
-          'NotFound',
-          `there is no webhook at ${webhook}: this process serves ${[...this.#options.routes.keys()].join(', ')}`,
-        ),
-      );
+    const webhook = URL.parse(request.url ?? '/', 'https://webhooks')?.pathname;
+    const route = webhook === undefined ? undefined : this.#options.routes.get(webhook);
+    if (webhook === undefined || route === undefined) {
+      const refusal =
+        webhook === undefined
+          ? badRequest(`cannot read the path '${request.url}'`)
+          : failure(
+              404,
+              'NotFound',
+              `there is no webhook at ${webhook}: this process serves ${[...this.#options.routes.keys()].join(', ')}`,
+            );
+      await this.#send(request, response, refusal).catch(() => response.destroy());
+      return;
+    }
 
     const { clock, observer, logger } = this.#options;
     const startedAt = clock.monotonic();
