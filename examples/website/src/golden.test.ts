@@ -23,6 +23,10 @@ describe('a Website, rendered', () => {
     await expect(text).toMatchFileSnapshot(fileURLToPath(new URL(`${name}/expected.yaml`, cases)));
   });
 
+  it('given the rules, when counted, then they are under 100 lines, as the docs promise', () => {
+    expect(readFileSync(new URL('operator.ts', import.meta.url), 'utf8').split('\n').length).toBeLessThan(100);
+  });
+
   it('given other content, when rendered, then the pod template differs, so that pods restart', () => {
     const site = readCase('one-page');
     const annotations = (html: string) => {
