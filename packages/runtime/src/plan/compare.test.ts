@@ -195,11 +195,48 @@ const cases: readonly Case[] = [
     differ: [{ path: 'env.SHARE', from: '1', to: '1000m' }],
   },
   {
-    given: 'an empty map whose content is somebody else’s',
-    wanted: { strategy: {} },
-    live: { strategy: { type: 'RollingUpdate' } },
-    fields: { 'f:strategy': {} },
-    differ: [],
+    given: 'an empty map that has content: emptied by us if it is atomic, and else settled by one apply',
+    wanted: { podSelector: {} },
+    live: { podSelector: { matchLabels: { a: 'b' } } },
+    fields: { 'f:podSelector': {} },
+    differ: [{ path: 'podSelector.matchLabels', from: { a: 'b' }, to: undefined }],
+  },
+  {
+    given: 'a list that we emptied',
+    wanted: { rules: [] },
+    live: { rules: [{ verbs: ['*'] }] },
+    fields: { 'f:rules': {} },
+    differ: [{ path: 'rules', from: [{ verbs: ['*'] }], to: [] }],
+  },
+  {
+    given: 'an empty map that we own and no longer want',
+    wanted: { spec: {} },
+    live: { spec: { selector: {}, list: [] } },
+    fields: { 'f:spec': { 'f:selector': {}, 'f:list': {} } },
+    differ: [
+      { path: 'spec.selector', from: {}, to: undefined },
+      { path: 'spec.list', from: [], to: undefined },
+    ],
+  },
+  {
+    given: 'an empty map whose presence means something and that is missing',
+    wanted: { spec: { tls: {} } },
+    live: { spec: { host: 'a' } },
+    fields: { 'f:spec': { 'f:host': {} } },
+    differ: [
+      { path: 'spec.tls', from: undefined, to: {} },
+      { path: 'spec.host', from: 'a', to: undefined },
+    ],
+  },
+  {
+    given: 'an empty map gained and one lost inside an atomic value',
+    wanted: { from: [{ podSelector: {} }] },
+    live: { from: [{ namespaceSelector: {} }] },
+    fields: { 'f:from': {} },
+    differ: [
+      { path: 'from[0].podSelector', from: undefined, to: {} },
+      { path: 'from[0].namespaceSelector', from: {}, to: undefined },
+    ],
   },
   {
     given: 'an empty atomic map that somebody else filled',
@@ -209,10 +246,10 @@ const cases: readonly Case[] = [
     differ: [{ path: 'podSelector', from: { matchLabels: { a: 'b' } }, to: {} }],
   },
   {
-    given: 'empty values that the server does not store',
+    given: 'empty values that the server does not store, as long as they are ours',
     wanted: { data: {}, list: [] },
     live: {},
-    fields: { 'f:data': {} },
+    fields: { 'f:data': {}, 'f:list': {} },
     differ: [],
   },
   {

@@ -3,9 +3,10 @@
  * server merges a list (by key, as a set, as a whole) is read from the field set.
  *
  * A difference is: a wanted value that is not there; a wanted field that we do not own (somebody took it, or it is new); a
- * field that we own and no longer want. Fields of others are never looked at. What the server writes differently than we
- * send it (defaults inside atomic values, canonical forms) and is not covered here shows up as a difference that an apply
- * does not remove: `settled.ts` keeps that from becoming a loop.
+ * field that we own and no longer want. An empty value is a value: `{}` selects everything or turns a feature on, and `[]` is
+ * how rights are taken away. Fields of others are never looked at. What the server writes differently than we send it (defaults
+ * inside atomic values, canonical forms, empty values that it does not store) and is not covered here shows up as a difference
+ * that an apply does not remove: `settled.ts` keeps that from becoming a loop.
  */
 import type { KubeObject } from '@keelson/schema';
 import type { Live } from '../cache/store.ts';
@@ -14,7 +15,7 @@ import { matchItems } from './match.ts';
 import { field, index, keyed, type Path, toText } from './path.ts';
 import type { Change } from './plan.ts';
 import { isQuantityField, toBillionths } from './quantity.ts';
-import { isEmpty, isMap, isSame, isZero, type PlainMap } from './value.ts';
+import { isAbsent, isEmpty, isMap, isSame, isZero, type PlainMap } from './value.ts';
 
 /** What identifies an object or belongs to the server: never applied, so never compared. */
 const identity = new Set(['apiVersion', 'kind', 'metadata', 'status']);
@@ -57,22 +58,15 @@ export function statusDifferences(wanted: KubeObject, live: Live): Change[] {
 
 /** Compares one field that may be wanted, there, and owned, in any combination. */
 function compareField(path: Path, wanted: unknown, live: unknown, fields: Fields | undefined, changes: Change[]): void {
-  if (wanted === undefined || wanted === null) {
-    if (fields !== undefined && !isEmpty(live)) changes.push({ path: toText(path), from: live, to: undefined });
-    return;
-  }
-  if (isEmpty(wanted) && isEmpty(live)) return;
-  if (live === undefined || live === null) {
+  if (isAbsent(wanted)) {
+    if (fields !== undefined && !isAbsent(live)) changes.push({ path: toText(path), from: live, to: undefined });
+  } else if (isAbsent(live)) {
     // Of many fields the server does not store the zero value; it is still ours then. Had somebody removed the field, it were not.
-    if (fields !== undefined && isZero(wanted)) return;
+    if (fields !== undefined && (isZero(wanted) || isEmpty(wanted))) return;
     changes.push({ path: toText(path), from: undefined, to: wanted });
-    return;
-  }
-  if (fields === undefined) compareUnowned(path, wanted, live, changes);
-  else if (isLeaf(fields)) {
-    // An empty map that is owned: either its existence is all we ask, or it is atomic and then nobody else has touched it.
-    if (!isEmpty(wanted)) compareWhole(path, wanted, live, changes);
-  } else if (isMap(wanted) && isMap(live)) compareMap(path, wanted, live, fields, changes);
+  } else if (fields === undefined) compareUnowned(path, wanted, live, changes);
+  else if (isLeaf(fields)) compareWhole(path, wanted, live, changes);
+  else if (isMap(wanted) && isMap(live)) compareMap(path, wanted, live, fields, changes);
   else if (Array.isArray(wanted) && Array.isArray(live)) compareList(path, wanted, live, fields, changes);
   else changes.push({ path: toText(path), from: live, to: wanted });
 }
@@ -82,7 +76,7 @@ function compareMap(path: Path, wanted: PlainMap, live: PlainMap, fields: Fields
     compareField(field(path, name), wanted[name], live[name], childFields(fields, `f:${name}`), changes);
   }
   for (const name of fieldNames(fields)) {
-    if (wanted[name] === undefined && !isEmpty(live[name])) {
+    if (isAbsent(wanted[name]) && !isAbsent(live[name])) {
       changes.push({ path: toText(field(path, name)), from: live[name], to: undefined });
     }
   }
@@ -135,13 +129,17 @@ function compareUnowned(path: Path, wanted: unknown, live: unknown, changes: Cha
   }
 }
 
-/** Compares a value that is owned as a whole; walks into it only to name what differs. */
+/**
+ * Compares a value that is owned as a whole; walks into it only to name what differs. A map or list that is owned without content
+ * counts as such a value: whether it is atomic, and then nobody else has filled it, or others own what is in it, nothing here
+ * tells. If it is the latter, one apply leaves it as it is, and that settles it.
+ */
 function compareWhole(path: Path, wanted: unknown, live: unknown, changes: Change[]): void {
   if (isMap(wanted) && isMap(live)) {
     for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
       const here = field(path, name);
-      if (isEmpty(wanted[name]) && (isEmpty(live[name]) || isDefault(here, live[name]))) continue;
-      if (wanted[name] === undefined || live[name] === undefined) {
+      if (isAbsent(wanted[name]) && (isAbsent(live[name]) || isDefault(here, live[name]))) continue;
+      if (isAbsent(wanted[name]) || isAbsent(live[name])) {
         changes.push({ path: toText(here), from: live[name], to: wanted[name] });
       } else compareWhole(here, wanted[name], live[name], changes);
     }

@@ -8,9 +8,13 @@ export function isMap(value: unknown): value is PlainMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** `{}`, `[]`, null or undefined: what the server may store as nothing at all. */
+/** Not there: null says the same as nothing. */
+export function isAbsent(value: unknown): value is undefined | null {
+  return value === undefined || value === null;
+}
+
+/** `{}` or `[]`: what the server may store as nothing at all. */
 export function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (!isMap(value)) return false;
   for (const _ in value) return false;

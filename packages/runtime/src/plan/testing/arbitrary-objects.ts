@@ -2,8 +2,9 @@
  * For property tests: objects of many kinds as operators write them (fields left out, amounts in any notation, lists in any
  * order), all of which a real API server accepts.
  */
-import type { KubeObject } from '@keelson/schema';
+import { defineKind, type KubeObject } from '@keelson/schema';
 import fc, { type Arbitrary } from 'fast-check';
+import { isMap, isSame, type PlainMap } from '../value.ts';
 
 const word = fc.constantFrom('web', 'api', 'log', 'db', 'cache');
 const text = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'abcXYZ019 .:/-"\\é\n') });
@@ -496,4 +497,84 @@ export function anObject(kind: string): Arbitrary<KubeObject> {
     metadata: { name: 'generated', ...metadata },
     ...body,
   }));
+}
+
+/** A custom resource with every way in which a server merges: by field, by key, as a set, as a whole. */
+export const Shape = defineKind({
+  group: 'example.io',
+  version: 'v1',
+  kind: 'Shape',
+  plural: 'shapes',
+  scope: 'Namespaced',
+});
+
+const string = { type: 'string' };
+const part = { type: 'object', properties: { text: string, list: { type: 'array', items: string } } };
+const shapeSpec = {
+  part,
+  map: { type: 'object', additionalProperties: string },
+  wholeMap: { type: 'object', 'x-kubernetes-map-type': 'atomic', additionalProperties: string },
+  whole: { type: 'array', items: string },
+  members: { type: 'array', 'x-kubernetes-list-type': 'set', items: string },
+  items: {
+    type: 'array',
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    items: { type: 'object', required: ['name'], properties: { name: string, part } },
+  },
+  free: { type: 'object', 'x-kubernetes-map-type': 'atomic', 'x-kubernetes-preserve-unknown-fields': true },
+};
+export const shapeCrd: KubeObject = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'shapes.example.io' },
+  spec: {
+    group: Shape.group,
+    scope: Shape.scope,
+    names: { kind: Shape.kind, plural: Shape.plural, singular: 'shape', listKind: 'ShapeList' },
+    versions: [
+      {
+        name: Shape.version,
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: shapeSpec } } },
+        },
+      },
+    ],
+  },
+};
+
+const aPart = some({ text: fc.constantFrom('', 'a', 'b'), list: fc.array(word, { maxLength: 2 }) });
+const aMap = fc.dictionary(fc.constantFrom('a', 'b'), word, { maxKeys: 2 });
+/** Mostly small and often empty: that is where it is hard to tell what is meant. */
+export const aShape: Arbitrary<KubeObject> = some({
+  part: aPart,
+  map: aMap,
+  wholeMap: aMap,
+  whole: fc.array(word, { maxLength: 2 }),
+  members: fc.uniqueArray(word, { maxLength: 2 }),
+  items: fc.uniqueArray(some({ name: word, part: aPart }, ['name']), { selector: (one) => one.name, maxLength: 2 }),
+  free: fc.oneof(fc.constant({}), fc.constant({ a: {} }), fc.constant({ a: [], b: 0 }), fc.constant({ a: { b: {} } })),
+}).map((body) => ({ apiVersion: 'example.io/v1', kind: 'Shape', metadata: { name: 'generated' }, spec: body }));
+
+/** Two objects that differ in one place only: what is hidden by other differences shows there. */
+export function neighbours(objects: Arbitrary<KubeObject>): Arbitrary<[KubeObject, KubeObject]> {
+  const choices = fc.infiniteStream(fc.nat());
+  return fc
+    .tuple(objects, objects, choices)
+    .map(([one, other, choice]) => [one, graft(one, other, choice) as KubeObject]);
+}
+
+/** The first value with one field, at any depth, as the second has it. */
+function graft(one: PlainMap, other: PlainMap, choice: Iterator<number>): PlainMap {
+  const all = new Set([...Object.keys(one), ...Object.keys(other)]);
+  const names = [...all].filter((name) => !isSame(one[name], other[name]));
+  const name = names[(choice.next().value ?? 0) % names.length];
+  if (name === undefined) return other;
+  const [mine, theirs] = [one[name], other[name]];
+  const isDeeper = isMap(mine) && isMap(theirs) && (one.kind !== undefined || (choice.next().value ?? 0) % 4 > 0);
+  const { [name]: _, ...rest } = one;
+  if (isDeeper) return { ...one, [name]: graft(mine, theirs, choice) };
+  return theirs === undefined ? rest : { ...rest, [name]: theirs };
 }
