@@ -19,18 +19,22 @@ import { database } from './testing/readme/database.ts';
 
 const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 const readme = read('../README.md');
-const examples = ['operator', 'main', 'database', 'pure'];
+const examples = {
+  operator: new URL('./testing/readme/operator.ts', import.meta.url),
+  main: new URL('./testing/readme/main.ts', import.meta.url),
+  database: new URL('./testing/readme/database.ts', import.meta.url),
+  pure: new URL('./testing/readme/pure.ts', import.meta.url),
+};
 const args = ['--conditions=keelson-source', '--disable-warning=ExperimentalWarning'];
-const fileOf = (example: string): string => fileURLToPath(new URL(`./testing/readme/${example}.ts`, import.meta.url));
 
 describe('the README', () => {
-  it.each(examples)('shows the example "%s" as it is compiled', (example) => {
-    const code = read(`./testing/readme/${example}.ts`).replaceAll('../../index.ts', '@keelson/runtime');
+  it.each(Object.entries(examples))('shows the example "%s" as it is compiled', (_, file) => {
+    const code = readFileSync(file, 'utf8').replaceAll('../../index.ts', '@keelson/runtime');
     expect(readme).toContain(`\`\`\`ts\n${code}\`\`\``);
   });
 
   it('shows no code that is not compiled', () => {
-    expect(readme.match(/```ts\n/g)).toHaveLength(examples.length);
+    expect(readme.match(/```ts\n/g)).toHaveLength(Object.keys(examples).length);
   });
 
   it('and the guide to operations name only metrics that exist', () => {
@@ -46,7 +50,7 @@ describe('the README', () => {
 
 describe('the examples of the README', () => {
   it('render prints what the README says', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, [...args, fileOf('pure')]);
+    const { stdout } = await promisify(execFile)(process.execPath, [...args, fileURLToPath(examples.pure)]);
     const said = [...readme.matchAll(/\/\/ prints: (.*)$/gm)].map(([, line]) => line);
     expect(stdout.trim().split('\n')).toEqual(said);
   });
@@ -66,7 +70,7 @@ describe('the examples of the README', () => {
         users: entry('user', {}),
       }),
     );
-    const child = spawn(process.execPath, [...args, fileOf('main')], {
+    const child = spawn(process.execPath, [...args, fileURLToPath(examples.main)], {
       env: { ...process.env, KUBECONFIG: kubeconfig, HEALTH_PORT: '0' },
     });
     try {
