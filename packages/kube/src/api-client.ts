@@ -314,11 +314,12 @@ function subjectOf(verb: Subject['verb'], kind: Kind, ref: Partial<Ref>, subreso
   };
 }
 
-function callOf(options: CallOptions): Pick<ApiRequest, 'signal' | 'timeoutMs' | 'urgent'> {
+function callOf(options: CallOptions): Pick<ApiRequest, 'signal' | 'timeoutMs' | 'urgent' | 'guard'> {
   return {
     ...(options.signal === undefined ? {} : { signal: options.signal }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.urgent === undefined ? {} : { urgent: options.urgent }),
+    ...(options.guard === undefined ? {} : { guard: options.guard }),
   };
 }
 

@@ -15,6 +15,11 @@ export interface CallOptions {
   timeoutMs?: number;
   /** Does not wait for its turn in flow control: for what must not be late, such as renewing a lease. */
   urgent?: boolean;
+  /**
+   * Asked right before each attempt goes to the wire, after all waiting (flow control, back-off, connecting): when it throws,
+   * nothing is sent and the call rejects with that very error. For writes that must not happen once a lease is lost.
+   */
+  guard?: () => void;
 }
 
 export interface GetOptions extends CallOptions {

@@ -15,6 +15,8 @@ const defaultUserAgent = `keelson/${version}`;
 export interface ClientOptions {
   /** Default for calls that set none: 60 s, the longest that an API server works on one. */
   timeoutMs?: number;
+  /** How long a watch or a log may take until it is accepted or refused; how long it then lasts is another matter. Default 30 s. */
+  streamTimeoutMs?: number;
   /** Put before `keelson/<version>` in the User-Agent, so that audit logs name the program. */
   userAgent?: string;
   observer?: ClientObserver;
@@ -27,6 +29,7 @@ export function createClient(config: KubeConfig, options: ClientOptions = {}): K
   const clock = options.clock ?? systemClock;
   const transport = new Transport(config, createCredential(config, clock), {
     timeoutMs: options.timeoutMs ?? 60_000,
+    streamTimeoutMs: options.streamTimeoutMs ?? 30_000,
     userAgent: options.userAgent === undefined ? defaultUserAgent : `${options.userAgent} ${defaultUserAgent}`,
     observer: options.observer ?? {},
     flowControl: options.flowControl ?? {},

@@ -21,6 +21,7 @@ export interface ApiRequest {
   readonly anyStatus?: boolean;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  readonly guard?: () => void;
 }
 
 export interface Answer extends AnswerHead {

@@ -2,7 +2,8 @@
  * One HTTP exchange: a request, the head of its answer, and its body as chunks that are pulled.
  *
  * Invariant: every failure says whether the request had left this machine (`sent`), because only that decides what may be
- * repeated safely. A reader that does not pull stops the sender (back pressure); it never loses a byte.
+ * repeated safely. A reader that does not pull stops the sender (back pressure); it never loses a byte. The guard is asked when a
+ * connection is there and the request is about to be written to it, so that no waiting lies between its answer and the wire.
  */
 import type { Dispatcher } from 'undici';
 
@@ -17,6 +18,12 @@ export interface HttpRequest {
 export interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface ExchangeOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Throws when the request must not be sent any more. */
+  readonly guard?: (() => void) | undefined;
 }
 
 /** A connection that failed, and whether the server can have seen the request. */
@@ -44,8 +51,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.cancel(this.#signal?.reason);
 
-  constructor(dispatcher: Dispatcher, origin: string, request: HttpRequest, signal?: AbortSignal) {
+  readonly #guard: (() => void) | undefined;
+
+  constructor(dispatcher: Dispatcher, origin: string, request: HttpRequest, { signal, guard }: ExchangeOptions) {
     this.#signal = signal;
+    this.#guard = guard;
     if (signal?.aborted === true) {
       this.#failure = { error: signal.reason };
       return;
@@ -118,6 +128,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#failure !== undefined) {
       controller.abort(new Error('cancelled before it was sent'));
+      return;
+    }
+    try {
+      this.#guard?.();
+    } catch (error) {
+      this.#fail(error);
+      controller.abort(new Error('forbidden before it was sent'));
       return;
     }
     this.#controller = controller;

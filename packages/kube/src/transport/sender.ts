@@ -57,19 +57,24 @@ export class Sender {
     });
   }
 
-  /** A stream: the exchange, whose body is still to be read, and its head. `headSignal` gives up while there is no head. */
+  /**
+   * A stream: the exchange whose body is still to be read, or the whole answer by which it was refused. The signal gives up on
+   * anything but a stream that was accepted: a refusal whose body never ends would hold its reader for ever.
+   */
   async open(
     request: ApiRequest,
     identity: Identity,
-    headSignal: AbortSignal,
-  ): Promise<{ exchange: Exchange; head: AnswerHead }> {
+    signal: AbortSignal,
+  ): Promise<{ accepted: Exchange } | { refused: Answer }> {
     const exchange = await this.#send(request, identity, 'streams', request.signal);
-    const giveUp = () => exchange.cancel(headSignal.reason);
-    headSignal.addEventListener('abort', giveUp, { once: true });
+    const giveUp = () => exchange.cancel(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
-      return { exchange, head: await this.#observed(request, () => exchange.head()) };
+      const head = await this.#observed(request, () => exchange.head());
+      return head.status < 400 ? { accepted: exchange } : { refused: { ...head, body: await exchange.readAll() } };
     } finally {
-      headSignal.removeEventListener('abort', giveUp);
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -137,7 +142,7 @@ export class Sender {
       headers,
       ...(request.body === undefined ? {} : { body: request.body }),
     };
-    return new Exchange(dispatcher, this.connections.origin, message, signal);
+    return new Exchange(dispatcher, this.connections.origin, message, { signal, guard: request.guard });
   }
 
   async #observed<T extends AnswerHead>(request: ApiRequest, work: () => Promise<T>): Promise<T> {

@@ -540,3 +540,81 @@ describe('streams', () => {
     await expect.poll(() => server.sockets.size).toBe(0);
   });
 });
+
+describe('an answer whose body never comes', () => {
+  const stalling = () =>
+    up(
+      serveHttp((_, response) => {
+        response.writeHead(503, { 'content-length': '100', 'content-type': 'application/json' });
+        response.write('{"kind":');
+      }),
+    );
+
+  it('given a watch that is refused, it ends within its time limit and leaves no connection behind', async () => {
+    const server = await stalling();
+    const client = clientFor(localConfig(`http://127.0.0.1:${server.port}`), { streamTimeoutMs: 300 });
+    expect(await faultOf(client.watch(pods).next())).toMatchObject({ code: 'TimedOut' });
+    await expect.poll(() => server.sockets.size).toBe(0);
+  });
+
+  it('given a watch that is refused, the caller can still end it', async () => {
+    const server = await stalling();
+    const stop = new AbortController();
+    const watching = clientFor(localConfig(`http://127.0.0.1:${server.port}`))
+      .watch(pods, { signal: stop.signal })
+      .next();
+    await expect.poll(() => server.sockets.size).toBe(1);
+    stop.abort(new Error('stopped'));
+    await expect(watching).rejects.toThrow('stopped');
+  });
+
+  it('given a call, it ends within its time limit', async () => {
+    const server = await stalling();
+    const client = clientFor(localConfig(`http://127.0.0.1:${server.port}`), { timeoutMs: 300 });
+    expect(await faultOf(client.get(pods, ref))).toMatchObject({ code: 'TimedOut' });
+  });
+});
+
+describe('a guard', () => {
+  it('given a server that turns us away, it is asked before each attempt, and its no ends the call', async () => {
+    let seen = 0;
+    const server = await up(
+      serveHttp((_, response) => {
+        seen += 1;
+        response.writeHead(429, { 'retry-after': '0' }).end('{}');
+      }),
+    );
+    let asked = 0;
+    const guard = () => {
+      asked += 1;
+      if (asked === 3) throw new Error('the lease is lost');
+    };
+    const client = clientFor(localConfig(`http://127.0.0.1:${server.port}`));
+    await expect(client.apply(pods, pod, { fieldManager: 'me', guard })).rejects.toThrow('the lease is lost');
+    expect({ asked, seen }).toEqual({ asked: 3, seen: 2 });
+  });
+
+  it('given a connection that takes its time, it is asked only when the connection is there', async () => {
+    const seen: string[] = [];
+    const tls = createServer(first, (request, response) => {
+      seen.push(request.method ?? '');
+      response.end(answer);
+    });
+    const gate = Promise.withResolvers<void>();
+    const server = await up(serveTcp((socket) => void gate.promise.then(() => tls.emit('connection', socket))));
+    const client = clientFor(localConfig(`https://127.0.0.1:${server.port}`, ca(first.cert)));
+    let mayWrite = true;
+    const guard = () => {
+      if (!mayWrite) throw new Error('the lease is lost');
+    };
+    const writing = client.create(pods, pod, { guard });
+    writing.catch(() => undefined);
+    await expect.poll(() => server.sockets.size).toBe(1);
+    mayWrite = false;
+    gate.resolve();
+    await expect(writing).rejects.toThrow('the lease is lost');
+    mayWrite = true;
+    await client.create(pods, pod, { guard });
+    expect(seen).toEqual(['POST']);
+  });
+});

@@ -3,7 +3,7 @@
  * in retry-rule.ts; a 401 renews the credential once. Used by the client and by discovery only.
  *
  * Invariant: a call ends within its time limit, whatever the server, the network or the credential plugin do; what it throws is
- * a Fault, or the reason of the caller's own signal.
+ * a Fault, the reason of the caller's own signal, or what the caller's guard threw.
  */
 import type { KubeConfig } from '../config/config.ts';
 import type { Credential, Identity } from '../credential/credential.ts';
@@ -18,10 +18,9 @@ import { Sender, type SenderOptions } from './sender.ts';
 
 export interface TransportOptions extends SenderOptions {
   readonly timeoutMs: number;
+  readonly streamTimeoutMs: number;
   readonly flowControl: FlowControlOptions;
 }
-
-const streamHeadTimeoutMs = 30_000;
 
 export class Transport {
   readonly #credential: Credential;
@@ -60,17 +59,17 @@ export class Transport {
 
   /** Opens a stream (a watch, a log). It does not count as a call, and nothing is repeated but an expired credential. */
   async stream(request: ApiRequest): Promise<Exchange> {
-    const limitMs = request.timeoutMs ?? streamHeadTimeoutMs;
-    // For the head alone: the stream itself lives on.
+    const limitMs = request.timeoutMs ?? this.#options.streamTimeoutMs;
+    // Until the server has accepted or refused it: the stream itself lives on.
     const deadline = startDeadline(request.signal, limitMs);
     try {
       for (let renewed = false; ; renewed = true) {
         const identity = await this.#credential.current(deadline.signal);
-        const { exchange, head } = await this.#sender.open(request, identity, deadline.signal);
-        if (head.status < 400) return exchange;
-        const answer = { ...head, body: await exchange.readAll() };
-        if (head.status === 401 && !renewed && (await this.#credential.renew(identity, deadline.signal))) continue;
-        throw this.#sender.answerFault(request, answer);
+        const opened = await this.#sender.open(request, identity, deadline.signal);
+        if ('accepted' in opened) return opened.accepted;
+        const { status } = opened.refused;
+        if (status === 401 && !renewed && (await this.#credential.renew(identity, deadline.signal))) continue;
+        throw this.#sender.answerFault(request, opened.refused);
       }
     } catch (error) {
       request.signal?.throwIfAborted();
