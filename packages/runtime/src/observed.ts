@@ -21,6 +21,11 @@ export interface Observed<R extends Resource = Resource, X = unknown> {
   readonly external: X;
   /** How the effects that were asked for before have ended, by their key. */
   readonly effects: ReadonlyMap<string, EffectOutcome>;
+  /**
+   * Why the last decision on this spec could not be carried out (as in the Applied condition); undefined when it was, and
+   * offline.
+   */
+  readonly failure?: { readonly reason: string; readonly message: string };
   readonly now: Date;
 }
 

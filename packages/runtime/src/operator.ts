@@ -18,7 +18,7 @@ import {
 import type { Decision, Finalization } from './decision.ts';
 import type { EffectHandler } from './effect.ts';
 import type { Lifecycle } from './lifecycle.ts';
-import type { Observed } from './observed.ts';
+import type { ObjectSet, Observed } from './observed.ts';
 import type { Admission } from './webhook/admission.ts';
 
 /** A kind the operator creates, changes and deletes. A bare kind means: in the owner's namespace (or cluster-scoped). */
@@ -64,6 +64,8 @@ export interface Reader {
 
 export interface ObserveContext<R extends Resource> {
   readonly self: Instance<R>;
+  /** What this instance owns, as it is now: so that what is made once (a key, a password) is found again. */
+  readonly owned: ObjectSet;
   readonly read: Reader;
   readonly signal: AbortSignal;
 }

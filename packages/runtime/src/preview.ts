@@ -135,6 +135,7 @@ async function prepareTurn<R extends Resource, X>(
     now: new Date(systemClock.now()),
     signal,
     redactor: createRedactor(),
+    past: { failures: 0, failure: undefined },
   };
 }
 

@@ -110,14 +110,23 @@ export function createController(options: ControllerOptions): Controller {
     const causes = new Set<string>();
     undecided.set(key, causes);
     const seconds = (): number => (clock.monotonic() - startedAt) / 1_000;
+    let dueInMs: number | undefined;
     try {
       const signal = AbortSignal.any([stopped, late.signal]);
-      const outcome = await tracing.reconcile(operator.name, key, () => reconciler.reconcile(toRef(key), signal));
+      const outcome = await tracing.reconcile(operator.name, key, async () => {
+        const reached = await reconciler.reconcile(toRef(key), signal);
+        dueInMs = reached.requeueAfterMs;
+        if (reached.fault !== undefined) throw reached.fault;
+        return reached;
+      });
       succeed(key, outcome, seconds(), log);
     } catch (error) {
       // Whoever stopped the workers will have every instance looked at again.
       if (stopped.aborted) log.debug({ error: String(error) }, 'reconcile cut short');
-      else fail(key, late.signal.aborted ? timeIsUp : error, seconds(), log);
+      else {
+        fail(key, late.signal.aborted ? timeIsUp : error, seconds(), log);
+        if (dueInMs !== undefined) queue.addAfter(key, dueInMs);
+      }
     } finally {
       cancelTimeout();
       cancelGiveUp();

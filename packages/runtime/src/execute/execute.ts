@@ -3,11 +3,12 @@
  *
  * Invariants: the fence is asked before every write; what is not ours is not written to (what the cache does not show is read
  * first, because the cache holds only what carries our label); a write can only reach the very object it was planned for (by
- * uid); every answer is put into the cache, so that the next turn sees what this one did. The first fault ends the turn: what
- * stands on a failed step is not built.
+ * uid); every answer is put into the cache, so that the next turn sees what this one did. A step that fails stops nothing but
+ * what stands on it, so that one bad object costs no other, and what is no longer wanted goes in any case; only a fault that is
+ * not about the object (no server, no credentials, no lease) ends the turn.
  */
-import { isFault } from '@keelson/kube';
-import type { KubeObject } from '@keelson/schema';
+import { type Fault, isFault } from '@keelson/kube';
+import type { Kind, KubeObject } from '@keelson/schema';
 import { differences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
 import { ownershipOf } from '../plan/ownership.ts';
@@ -23,30 +24,61 @@ import {
 } from '../plan/plan.ts';
 import { objectKey, objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
-import { explainFault } from './fault.ts';
+import { explainFault, isOfTheServer } from './fault.ts';
 import { removeChild } from './remove.ts';
+import { foundationOf } from './standing.ts';
+
+/** A step that was tried in vain. */
+export interface Failure {
+  readonly step: Step;
+  /** Its message names the object and what to do. */
+  readonly fault: Fault;
+}
+
+/** A step that was not tried. */
+export interface Held {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly because: string;
+}
 
 export interface Executed {
   /** Writes that were made. */
   readonly steps: number;
   readonly refusals: readonly Refusal[];
   readonly leaving: readonly Leaving[];
+  readonly failures: readonly Failure[];
+  readonly held: readonly Held[];
 }
 
 interface Result {
   readonly wrote: boolean;
+  readonly fault?: Fault;
   readonly refused?: Refusal;
   readonly leaving?: Leaving;
 }
 
-/** Carries out every step; throws the first fault, with a message that names the object. */
+/** Carries out every step that can be; throws only what would fail every other step too. */
 export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
   const refusals = [...plan.refusals];
   const leaving = [...plan.leaving];
+  const failures: Failure[] = [];
+  const held: Held[] = [];
+  const undone: (CreateStep | ChangeStep)[] = [];
   let steps = 0;
   for (const step of plan.steps) {
     turn.signal.throwIfAborted();
+    const obstacle = step.action === 'delete' ? undefined : obstacleTo(step, undone);
+    if (obstacle !== undefined) {
+      held.push(obstacle);
+      if (step.action !== 'delete') undone.push(step);
+      continue;
+    }
     const result = await carryOut(turn, step);
+    if (result.fault !== undefined) {
+      failures.push({ step, fault: result.fault });
+      if (step.action !== 'delete') undone.push(step);
+    }
     if (result.refused !== undefined) refusals.push(result.refused);
     if (result.leaving !== undefined) leaving.push(result.leaving);
     if (result.wrote) {
@@ -54,7 +86,18 @@ export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
       turn.engine.hooks.step?.(step);
     }
   }
-  return { steps, refusals, leaving };
+  return { steps, refusals, leaving, failures, held };
+}
+
+function obstacleTo(step: CreateStep | ChangeStep, undone: readonly (CreateStep | ChangeStep)[]): Held | undefined {
+  const { kind, object } = step;
+  const foundation = foundationOf(step, undone);
+  if (foundation === undefined) return undefined;
+  return {
+    kind,
+    object,
+    because: `${objectText(kind, object)} waits for ${objectText(foundation.kind, foundation.object)}`,
+  };
 }
 
 async function carryOut(turn: Turn, step: Step): Promise<Result> {
@@ -64,7 +107,9 @@ async function carryOut(turn: Turn, step: Step): Promise<Result> {
     return await remove(turn, step);
   } catch (error) {
     const object = step.action === 'delete' ? step.live : step.object;
-    throw explainFault(error, `${step.action} ${objectText(step.kind, object)}`);
+    const fault = explainFault(error, `${step.action} ${objectText(step.kind, object)}`);
+    if (!isFault(fault) || isOfTheServer(fault) || turn.signal.aborted) throw fault;
+    return { wrote: false, fault };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Puts a fault into words for the user: which object, what the server said, and what to do about it. */
-import { Fault, type FaultCode, isFault } from '@keelson/kube';
+import { Fault, type FaultCode, isFault, type Retry } from '@keelson/kube';
 
 const remedies: Partial<Readonly<Record<FaultCode, string>>> = {
   Forbidden: "grant it to the operator's ServiceAccount: `keelson rbac` prints the rules it needs",
@@ -32,4 +32,34 @@ export function explainFault(error: unknown, doing: string): unknown {
   }
   const message = `could not ${doing}: ${error.message}${remedy === undefined ? '' : ` (${remedy})`}`;
   return new Fault(error.code, message, error.details, error);
+}
+
+/** True for a fault that has nothing to do with what was asked: everything else would fail the same way. */
+export function isOfTheServer(fault: Fault): boolean {
+  return isFault(
+    fault,
+    'Unreachable',
+    'TlsRefused',
+    'Unauthorized',
+    'CredentialsFailed',
+    'TooManyRequests',
+    'LeaseLost',
+    'BadConfig',
+  );
+}
+
+const soonestFirst: readonly Retry[] = ['exit', 'backoff', 'slow', 'never'];
+
+/** The fault by which to try again: the one that may pass soonest, so that no other keeps it waiting. */
+export function soonestOf(faults: readonly Fault[]): Fault | undefined {
+  return byRetry(faults)[0];
+}
+
+/** The fault to tell of: the one that will not pass by itself, if there is one. */
+export function gravestOf(faults: readonly Fault[]): Fault | undefined {
+  return byRetry(faults).at(-1);
+}
+
+function byRetry(faults: readonly Fault[]): readonly Fault[] {
+  return faults.toSorted((a, b) => soonestFirst.indexOf(a.retry) - soonestFirst.indexOf(b.retry));
 }

@@ -1,21 +1,28 @@
 /** Conclude: writes the status of a turn and says when to look again. */
+
+import type { Fault } from '@keelson/kube';
 import { type KubeObject, type Resource, toMilliseconds } from '@keelson/schema';
 import type { Apply, EventNote, Reject, Wait } from '../decision.ts';
 import type { EffectReport } from '../effects/runner.ts';
 import type { Executed } from '../execute/execute.ts';
+import { soonestOf } from '../execute/fault.ts';
 import type { Pending } from '../finalize/finalize.ts';
 import { digest } from '../plan/value.ts';
 import type { Wanted } from '../plan/wanted.ts';
+import type { Judgement } from '../status/condition.ts';
+import { asTold, isRetold, worthTelling } from '../status/failure.ts';
 import { accepted, isStuck, judgeApplied, judgeReady, stuckAfterMs } from '../status/judge.ts';
 import { nextStatus, type StatusInput } from '../status/next.ts';
 import { writeStatus } from '../status/write.ts';
-import type { Memory } from './memory.ts';
-import type { Turn } from './turn.ts';
+import type { Notes } from './memory.ts';
+import type { Turn, TurnFailure } from './turn.ts';
 
 /** How a turn ended. */
 export interface Outcome {
   readonly result: /** Everything is as decided. */
     | 'applied'
+    /** Some objects could not be made as decided; everything else was done, and the user has been told. */
+    | 'failed'
     /** The operator waits, or something that is not ours stands in the way. */
     | 'waiting'
     /** The spec is bad: nothing happens until it changes. */
@@ -29,10 +36,17 @@ export interface Outcome {
   /** Writes to children. */
   readonly steps: number;
   readonly statusWritten: boolean;
+  /** Of a turn that failed: by which the queue tries again. */
+  readonly fault?: Fault;
+  /** What kept the decision from being carried out; undefined when nothing did. */
+  readonly failure?: TurnFailure;
 }
 
 /** Nothing tells us when somebody else lets go of an object, so a refusal is looked at again after this long. */
 const REFUSED_RECHECK_MS = 60_000;
+
+/** What was done this time, or what the operator makes of the failure, may be just what the failed step needs. */
+const FAILED_RECHECK_MS = 1_000;
 
 /** After an apply: judged by what the plan met and how the children are. */
 export async function concludeApply<R extends Resource>(
@@ -42,23 +56,32 @@ export async function concludeApply<R extends Resource>(
   executed: Executed,
   effects: EffectReport,
 ): Promise<Outcome> {
-  const { refusals, leaving, steps } = executed;
-  const applied = judgeApplied(refusals, leaving, turn.now);
+  const { refusals, leaving, failures, steps } = executed;
+  const verdict = redact(turn, judgeApplied(executed, turn.now));
+  const told = worthTelling(turn, executed);
+  // Of a fault that may pass in a moment nothing is said: what was said last stays.
+  const isSilent = told.failures.length < failures.length && judgeApplied(told, turn.now).status === 'True';
+  const applied = isSilent ? {} : { applied: asTold(turn, redact(turn, judgeApplied(told, turn.now))) };
   const find = (kind: Wanted['kind'], object: KubeObject) =>
     turn.engine.stores.owned(kind).get(object.metadata)?.object;
   const statusWritten = await state(turn, {
     note: decision.status,
     accepted,
-    applied,
+    ...applied,
     ready: judgeReady(wanted, find),
   });
+  const fault = soonestOf(failures.map((failure) => failure.fault));
+  const isNews = turn.past.failure === undefined || !isRetold(turn.past.failure, verdict);
   return {
-    result: applied.status === 'True' ? 'applied' : 'waiting',
+    result: fault !== undefined ? 'failed' : verdict.status === 'True' ? 'applied' : 'waiting',
     steps,
     statusWritten,
+    ...(fault === undefined ? {} : { fault }),
+    ...(verdict.status === 'True' ? {} : { failure: { reason: verdict.reason, message: verdict.message } }),
     ...soonest(
       decision.recheckAfter === undefined ? undefined : toMilliseconds(decision.recheckAfter),
       effects.changed ? 0 : effects.dueInMs,
+      fault !== undefined && (steps > 0 || isNews) ? FAILED_RECHECK_MS : undefined,
       refusals.length > 0 ? REFUSED_RECHECK_MS : undefined,
       leaving.some(({ live }) => !isStuck(live, turn.now)) ? stuckAfterMs : undefined,
     ),
@@ -87,7 +110,7 @@ export async function concludePending(turn: Turn, pending: Pending): Promise<Out
 }
 
 /** Tells what the decision before this one has not told: a decision says the same again on every turn. */
-export function tellNews(turn: Turn, notes: ReturnType<Memory['of']>, events: readonly EventNote[] = []): void {
+export function tellNews(turn: Turn, notes: Notes, events: readonly EventNote[] = []): void {
   const news = new Map(events.map((event) => [digest(event), event]));
   for (const [identity, event] of news) {
     if (!notes.told.has(identity)) turn.engine.recorder.record(turn.self.object, { ...event, action: 'Reconcile' });
@@ -105,6 +128,10 @@ function state(
     turn,
     nextStatus({ ...said, note, operator, self: turn.self, generation: turn.generation, now: turn.now }),
   );
+}
+
+function redact(turn: Turn, judgement: Judgement): Judgement {
+  return { ...judgement, message: turn.redactor.text(judgement.message) };
 }
 
 function soonest(...delays: readonly (number | undefined)[]): { requeueAfterMs?: number } {

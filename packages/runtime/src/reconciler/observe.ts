@@ -37,17 +37,20 @@ export async function observe<R extends Resource, X>(
     }));
   });
   const read = createReader({ operator, client, namespace, signal: turn.signal, redactor: turn.redactor });
-  const external = await operator.observe?.({ self, read, signal: turn.signal });
+  const children = createObjectSet(
+    owned.map(({ kind, live }) => ({ kind, object: freeze(live.object) })),
+    namespace,
+  );
+  const external = await operator.observe?.({ self, owned: children, read, signal: turn.signal });
+  const { failure } = turn.past;
   return Object.freeze({
     self,
-    owned: createObjectSet(
-      owned.map(({ kind, live }) => ({ kind, object: freeze(live.object) })),
-      namespace,
-    ),
+    owned: children,
     related: createObjectSet(related, namespace),
     // An operator without `observe` has X = undefined.
     external: freeze(external) as X,
     effects: effects.outcomes(turn.owner.uid),
+    ...(failure === undefined ? {} : { failure: Object.freeze({ reason: failure.reason, message: failure.message }) }),
     now: turn.now,
   });
 }

@@ -2,8 +2,8 @@
  * The flow for one instance: observe → decide → plan → execute → effects → status. This is the whole engine on one screen; each
  * step has a file of its own, and its invariant stands there.
  *
- * Called by the queue worker with a key and nothing else: what happened does not matter, only what is. Faults and bugs are
- * thrown on to it, after the user has been told in the status.
+ * Called by the queue worker with a key and nothing else: what happened does not matter, only what is. A turn that came part of
+ * the way is an outcome with its fault; what ended a turn early, fault or bug, is thrown. The user has been told of both by then.
  */
 import type { Clock, KubeClient } from '@keelson/kube';
 import { formatProblems, parseInstance, type Ref, type Resource } from '@keelson/schema';
@@ -20,10 +20,10 @@ import type { Operator } from '../operator.ts';
 import { createSettled } from '../plan/settled.ts';
 import { toWanted } from '../plan/wanted.ts';
 import { createRedactor } from '../redact.ts';
-import { reportFailure } from '../status/failure.ts';
+import { failureOf, reportFailure } from '../status/failure.ts';
 import { concludeApply, concludePending, concludeReject, concludeWait, type Outcome, tellNews } from './conclude.ts';
 import { decide } from './decide.ts';
-import { createMemory, type Memory } from './memory.ts';
+import { createMemory, type Memory, type Notes, noteFailure, noteOutcome, pastOf } from './memory.ts';
 import { collectOwned, observe } from './observe.ts';
 import { executeTurn, planTurn, protectOrphans, runEffects } from './perform.ts';
 import type { Engine, EngineHooks, Span, Stores, Turn } from './turn.ts';
@@ -77,29 +77,29 @@ async function reconcile<R extends Resource, X>(
     return { result: 'absent', steps: 0, statusWritten: false };
   }
   const owner = toOwner(engine.operator, self.object);
+  const notes = memory.of(ref, owner.uid);
+  const { generation } = self.object.metadata;
   const turn: Turn<R, X> = {
     engine,
     self,
     owner,
-    generation: self.object.metadata.generation,
+    generation,
     signal,
     now: new Date(engine.clock.now()),
     redactor: createRedactor(),
+    past: pastOf(notes, generation),
   };
-  const notes = memory.of(ref, owner.uid);
   try {
     const leaving = self.object.metadata.deletionTimestamp !== undefined;
     const outcome = leaving ? await end(turn, memory, notes, ref) : await converge(turn, notes);
-    notes.failures = 0;
+    noteOutcome(notes, generation, outcome);
     return outcome;
   } catch (error) {
-    notes.failures += 1;
-    await engine.span('status', () => reportFailure(turn, error, notes.failures));
+    noteFailure(notes, generation, signal.aborted ? undefined : failureOf(turn, error));
+    await engine.span('status', () => reportFailure(turn, error));
     throw error;
   }
 }
-
-type Notes = ReturnType<Memory['of']>;
 
 /** The instance is there to stay: make the cluster as it is decided. */
 async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): Promise<Outcome> {

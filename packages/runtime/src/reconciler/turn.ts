@@ -55,6 +55,20 @@ export interface Engine<R extends Resource = Resource, X = unknown> {
   readonly settledStatus: Settled;
 }
 
+/** Why the decision could not be carried out. */
+export interface TurnFailure {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What earlier turns left behind. */
+export interface Past {
+  /** Turns that failed in a row. */
+  readonly failures: number;
+  /** Of the last turn that applied, if it was on the same spec. */
+  readonly failure: TurnFailure | undefined;
+}
+
 export interface Turn<R extends Resource = Resource, X = unknown> {
   readonly engine: Engine<R, X>;
   /** The instance as the cache holds it, not validated. */
@@ -65,4 +79,5 @@ export interface Turn<R extends Resource = Resource, X = unknown> {
   readonly now: Date;
   readonly signal: AbortSignal;
   readonly redactor: Redactor;
+  readonly past: Past;
 }

@@ -2,9 +2,10 @@
  * Tells the user about a turn that failed, in the Applied condition, before the failure goes on to the queue. Written only when
  * it says something new: a fault that lasts must not cost a write for each retry.
  */
-import { isFault } from '@keelson/kube';
+import { type Fault, isFault } from '@keelson/kube';
 import { isOperatorBug } from '../bug.ts';
-import type { Turn } from '../reconciler/turn.ts';
+import type { Executed } from '../execute/execute.ts';
+import type { Turn, TurnFailure } from '../reconciler/turn.ts';
 import { engineConditions, type Judgement } from './condition.ts';
 import { accepted } from './judge.ts';
 import { conditionsOf, nextStatus } from './next.ts';
@@ -13,14 +14,28 @@ import { writeStatus } from './write.ts';
 /** Faults that pass by themselves are told only when they have come this often in a row. */
 const PATIENCE = 3;
 
+/** What of a turn a person should know. */
+export function worthTelling(turn: Turn, executed: Executed): Executed {
+  return { ...executed, failures: executed.failures.filter(({ fault }) => !isPassing(turn, fault)) };
+}
+
+/** The judgement as the status has it already, if this is the same again. */
+export function asTold(turn: Turn, judgement: Judgement): Judgement {
+  const told = conditionsOf(turn.self.object.status).find(({ type }) => type === engineConditions.applied);
+  const isSame =
+    told !== undefined &&
+    told.status === judgement.status &&
+    told.observedGeneration === turn.generation &&
+    isRetold(told, judgement);
+  return isSame ? told : judgement;
+}
+
 /** Puts the failure into the status if a person should know; never throws, because the failure itself is what counts. */
-export async function reportFailure(turn: Turn, error: unknown, inARow: number): Promise<void> {
-  if (turn.signal.aborted) return;
-  if (isFault(error) && error.retry === 'backoff' && inARow < PATIENCE) return;
+export async function reportFailure(turn: Turn, error: unknown): Promise<void> {
+  if (turn.signal.aborted || (isFault(error) && isPassing(turn, error))) return;
   const failure = toJudgement(turn, error);
+  if (asTold(turn, failure) !== failure) return;
   const conditions = conditionsOf(turn.self.object.status);
-  const told = conditions.find(({ type }) => type === engineConditions.applied);
-  if (told !== undefined && told.observedGeneration === turn.generation && isRetold(told, failure)) return;
   const verdict = conditions.find(({ type }) => type === engineConditions.accepted) ?? accepted;
   try {
     await writeStatus(
@@ -41,8 +56,15 @@ export async function reportFailure(turn: Turn, error: unknown, inARow: number):
   }
 }
 
+/** A fault in the words of the status; undefined for a bug, of which the operator could make nothing. */
+export function failureOf(turn: Turn, error: unknown): TurnFailure | undefined {
+  if (!isFault(error)) return undefined;
+  return { reason: error.code, message: turn.redactor.text(error.message) };
+}
+
 function toJudgement(turn: Turn, error: unknown): Judgement {
-  if (isFault(error)) return { status: 'False', reason: error.code, message: turn.redactor.text(error.message) };
+  const failure = failureOf(turn, error);
+  if (failure !== undefined) return { status: 'False', ...failure };
   // The message of any other error may hold whatever the operator was working on.
   const what = isOperatorBug(error)
     ? turn.redactor.text(error.message)
@@ -54,8 +76,12 @@ function toJudgement(turn: Turn, error: unknown): Judgement {
   };
 }
 
-/** The same message again, but for resource versions, times and counts in it. */
-function isRetold(told: Judgement, now: Judgement): boolean {
+function isPassing({ past }: Turn, fault: Fault): boolean {
+  return fault.retry === 'backoff' && past.failures + 1 < PATIENCE;
+}
+
+/** The same again, but for resource versions, times and counts in the message. */
+export function isRetold(told: Omit<Judgement, 'status'>, now: Omit<Judgement, 'status'>): boolean {
   const plain = (text: string): string => text.replace(/\d+/g, '#');
-  return told.status === now.status && told.reason === now.reason && plain(told.message) === plain(now.message);
+  return told.reason === now.reason && plain(told.message) === plain(now.message);
 }

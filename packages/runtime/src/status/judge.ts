@@ -1,11 +1,15 @@
 /** The engine's own judgements on an instance: was it accepted, is it applied, is it ready. Pure. */
 import type { Kind, KubeObject } from '@keelson/schema';
-import type { Leaving, Refusal } from '../plan/plan.ts';
+import type { Executed } from '../execute/execute.ts';
+import { gravestOf } from '../execute/fault.ts';
 import { objectText, type Wanted } from '../plan/wanted.ts';
 import type { Judgement } from './condition.ts';
 import { readinessOf } from './readiness.ts';
 
 const SHOWN = 3;
+const NAMED = 20;
+/** Of the text about one object: a server can have much to say. */
+const LONGEST = 1_000;
 
 /** A child that is being deleted counts as stuck after this long. */
 export const stuckAfterMs = 30_000;
@@ -16,10 +20,20 @@ export const applied: Judgement = { status: 'True', reason: 'Applied', message: 
 /** Not tried yet, because the operator waits or the spec is bad. */
 export const notTried: Judgement = { status: 'Unknown', reason: 'NotTried', message: 'nothing has been applied yet' };
 
-/** Judges what became of a plan. */
-export function judgeApplied(refusals: readonly Refusal[], leaving: readonly Leaving[], now: Date): Judgement {
-  if (refusals.length > 0) {
-    return { status: 'False', reason: 'OwnedByAnother', message: listed(refusals.map((refusal) => refusal.because)) };
+/** Judges what became of a plan, by the gravest of what went wrong; the message names all of it. */
+export function judgeApplied(executed: Omit<Executed, 'steps'>, now: Date): Judgement {
+  const { refusals, leaving, failures, held } = executed;
+  const obstacles: Obstacle[] = [
+    ...failures.map(({ step, fault }) => ({
+      text: fault.message,
+      name: objectText(step.kind, step.action === 'delete' ? step.live : step.object),
+    })),
+    ...[...refusals, ...held].map(({ kind, object, because }) => ({ text: because, name: objectText(kind, object) })),
+  ];
+  if (obstacles.length > 0) {
+    const standing = refusals.length > 0 ? 'OwnedByAnother' : 'KindNotServed';
+    const reason = gravestOf(failures.map(({ fault }) => fault))?.code ?? standing;
+    return { status: 'False', reason, message: named(obstacles) };
   }
   const stuck = leaving.filter((child) => child.wanted || isStuck(child.live, now));
   if (stuck.length === 0) return applied;
@@ -61,6 +75,25 @@ export function judgeReady(
   if (failed.length > 0) return { status: 'False', reason: 'ChildFailed', message: listed([...failed, ...waiting]) };
   if (waiting.length > 0) return { status: 'False', reason: 'Progressing', message: listed(waiting) };
   return { status: 'True', reason: 'Ready', message: 'everything is ready' };
+}
+
+interface Obstacle {
+  readonly text: string;
+  readonly name: string;
+}
+
+/** All that stands in the way in one message of bounded length: the first few in full, the others by name. */
+function named(obstacles: readonly Obstacle[]): string {
+  const full = obstacles
+    .slice(0, SHOWN)
+    .map(({ text }) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`));
+  const names = obstacles.slice(SHOWN, SHOWN + NAMED).map(({ name }) => name);
+  const more = obstacles.length - SHOWN - NAMED;
+  return [
+    ...full,
+    ...(names.length > 0 ? [`likewise ${names.join(', ')}`] : []),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ].join('; ');
 }
 
 /** Several things in one message: the first few in full. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isOperatorBug } from '../bug.ts';
 import type { Live } from '../cache/store.ts';
 import type { ConditionNote } from '../decision.ts';
+import type { Executed } from '../execute/execute.ts';
 import { accepted, applied, describeLeaving, judgeApplied, judgeReady } from './judge.ts';
 import { conditionsOf, nextStatus, type StatusInput } from './next.ts';
 
@@ -186,24 +187,26 @@ describe('judgeApplied', () => {
     live: child(name, since, finalizers),
     wanted,
   });
+  const met = (some: Partial<Executed>) =>
+    judgeApplied({ refusals: [], leaving: [], failures: [], held: [], ...some }, now);
   const refusal = (because: string) => ({ kind: ConfigMap, object: child('x'), because });
 
   it('is content when nothing stands in the way', () => {
-    expect(judgeApplied([], [], now)).toEqual(applied);
+    expect(met({})).toEqual(applied);
   });
 
   it('names what somebody else owns, the first three in full', () => {
-    expect(judgeApplied(['a', 'b', 'c', 'd'].map(refusal), [], now)).toEqual({
+    expect(met({ refusals: ['a', 'b', 'c', 'd'].map(refusal) })).toEqual({
       status: 'False',
       reason: 'OwnedByAnother',
-      message: 'a; b; c; and 1 more',
+      message: 'a; b; c; likewise ConfigMap shop/x',
     });
   });
 
   it('waits for a wanted child that is being deleted, and for an unwanted one only when it takes too long', () => {
-    expect(judgeApplied([], [leaving('web', '2026-03-01T11:59:59Z', true)], now).reason).toBe('ChildTerminating');
-    expect(judgeApplied([], [leaving('web', '2026-03-01T11:59:59Z', false)], now)).toEqual(applied);
-    expect(judgeApplied([], [leaving('web', '2026-03-01T11:59:00Z', false)], now).reason).toBe('ChildTerminating');
+    expect(met({ leaving: [leaving('web', '2026-03-01T11:59:59Z', true)] }).reason).toBe('ChildTerminating');
+    expect(met({ leaving: [leaving('web', '2026-03-01T11:59:59Z', false)] })).toEqual(applied);
+    expect(met({ leaving: [leaving('web', '2026-03-01T11:59:00Z', false)] }).reason).toBe('ChildTerminating');
   });
 
   it('says what holds a child and who has to act', () => {

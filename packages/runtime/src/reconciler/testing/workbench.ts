@@ -46,8 +46,10 @@ export interface Workbench {
   ahead(ms: number): void;
   /** Makes an instance and waits until the cache has it. */
   create(name: string, spec?: Record<string, unknown>, metadata?: Record<string, unknown>): Promise<KubeObject>;
-  /** One turn for one instance. */
+  /** One turn for one instance; throws the fault of a turn that failed, as the controller does. */
   turn(name: string): Promise<Outcome>;
+  /** One turn that may come part of the way only. */
+  attempt(name: string): Promise<Outcome>;
   self(name: string): Promise<KubeObject | undefined>;
   find(kind: Kind, name: string): Promise<KubeObject | undefined>;
   /** Waits until the cache of a kind shows what the test waits for. */
@@ -141,7 +143,12 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
       await bench.seen(Bundle, name, (live) => live !== undefined);
       return created;
     },
-    turn: (name) => running.reconciler.reconcile({ namespace, name }, AbortSignal.timeout(20_000)),
+    async turn(name) {
+      const outcome = await bench.attempt(name);
+      if (outcome.fault !== undefined) throw outcome.fault;
+      return outcome;
+    },
+    attempt: (name) => running.reconciler.reconcile({ namespace, name }, AbortSignal.timeout(20_000)),
     self: (name) => admin.find(Bundle as Kind, { namespace, name }),
     find: (kind, name) => admin.find(kind, refOf(kind, name)),
     async seen(kind, name, like) {
