@@ -168,7 +168,7 @@ const isConverged = ({ site, children }: { site: Instance<typeof Website> | null
       site.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 
 const isOurs = ({ metadata }: KubeObject, namespace: string) =>
-  metadata.labels?.['app.kubernetes.io/managed-by'] === 'website-operator' &&
+  metadata.labels?.['keelson.io/operator'] === 'website-operator' &&
   (metadata.namespace === namespace || metadata.name.startsWith(`${namespace}.`));
 
 /** An object without what differs from run to run: identities, versions and times. */

@@ -121,7 +121,7 @@ describe('the website operator under its own ServiceAccount', () => {
   /** What an older version of the operator might have made and this one no longer wants: one of each kind. */
   async function leaveBehind(): Promise<void> {
     const { uid = '' } = (await get('front')).metadata;
-    const labels = { [marks.managedBy]: website.fieldManager, [marks.ownerUid]: uid };
+    const labels = { [marks.operator]: website.fieldManager, [marks.ownerUid]: uid };
     const metadata = { name: 'old', namespace: 'shop', labels };
     const pod = { metadata: { labels: { app: 'old' } }, spec: { containers: [{ name: 'c', image: 'old' }] } };
     const ownerReferences = [

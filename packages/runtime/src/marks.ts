@@ -1,14 +1,18 @@
 /**
  * The marks that Keelson leaves on objects: how ownership is written down in the cluster. Anything that is deleted carries
- * all of `managedBy` and `ownerUid` with our values; nothing else is ever deleted.
+ * all of `operator` and `ownerUid` with our values; nothing else is ever deleted.
+ *
+ * The labels of `app.kubernetes.io` are written for other tools and never read: policies and other tools rewrite them.
  */
 import { hash } from 'node:crypto';
 import { apiVersionOf, type Kind, type KubeObject, type OwnerReference } from '@keelson/schema';
 
 export const marks = {
-  /** Label: the field manager of the operator, e.g. `security-operator`. */
+  /** Label: the field manager of the operator, e.g. `security-operator`. What is watched is selected by it. */
+  operator: 'keelson.io/operator',
+  /** Label for other tools: the same, by the name that they know. */
   managedBy: 'app.kubernetes.io/managed-by',
-  /** Label: `<namespace>-<name>` of the owner (`<name>` if cluster-scoped), shortened with a hash to fit 63 characters. */
+  /** Label for other tools: `<namespace>-<name>` of the owner (`<name>` if cluster-scoped), shortened with a hash to fit 63 characters. */
   partOf: 'app.kubernetes.io/part-of',
   /** Label: uid of the owner. */
   ownerUid: 'keelson.io/owner-uid',
@@ -58,8 +62,14 @@ export function ownerLabels(owner: Owner): Record<string, string> {
   return {
     [marks.managedBy]: owner.fieldManager,
     [marks.partOf]: toLabelValue(whole),
+    [marks.operator]: owner.fieldManager,
     [marks.ownerUid]: owner.uid,
   };
+}
+
+/** The label selector that finds everything an operator has made. */
+export function operatorSelector(fieldManager: string): string {
+  return `${marks.operator}=${fieldManager}`;
 }
 
 /** The controller reference to this owner. */
@@ -85,7 +95,7 @@ export function isReachable(owner: Pick<Owner, 'namespace'>, kind: Kind, namespa
 /** True when the object carries all the marks without which nothing is ever deleted. */
 export function isMarked(object: KubeObject, owner: Pick<Owner, 'fieldManager' | 'uid'>): boolean {
   const labels = object.metadata.labels;
-  return labels?.[marks.managedBy] === owner.fieldManager && labels[marks.ownerUid] === owner.uid;
+  return labels?.[marks.operator] === owner.fieldManager && labels[marks.ownerUid] === owner.uid;
 }
 
 /** A label value for any text: cut and told apart by a hash when it is longer than the 63 characters that Kubernetes allows. */

@@ -78,7 +78,7 @@ export interface OperatorDefinition<R extends Resource, X> {
   /** Lower-case, unique in a process: names the controller in metrics, logs and labels. */
   readonly name: string;
   readonly resource: R;
-  /** Field manager of everything it applies, and the value of the managed-by label. Default `<name>-operator`. */
+  /** Field manager of everything it applies, and the value of the label `keelson.io/operator`. Default `<name>-operator`. */
   readonly fieldManager?: string;
   readonly owns: readonly (Kind | Owned)[];
   readonly watches?: readonly Watch<R>[];

@@ -11,7 +11,7 @@ import type { Store } from './cache/store.ts';
 import type { Decision } from './decision.ts';
 import { createEffectRunner } from './effects/runner.ts';
 import { createClaims } from './execute/claims.ts';
-import { marks, type Owner, toOwner } from './marks.ts';
+import { type Owner, operatorSelector, toOwner } from './marks.ts';
 import type { Operator, Owned, Watch } from './operator.ts';
 import { toLive } from './plan/fields.ts';
 import { ownershipOf } from './plan/ownership.ts';
@@ -141,7 +141,7 @@ async function prepareTurn<R extends Resource, X>(
 
 function readOwned(client: KubeClient, owner: Owner, { kind, anywhere }: Owned, signal: AbortSignal): Promise<Store> {
   const near = kind.scope === 'Namespaced' && anywhere !== true && owner.namespace !== undefined;
-  const labelSelector = `${marks.managedBy}=${owner.fieldManager}`;
+  const labelSelector = operatorSelector(owner.fieldManager);
   return readAll(
     client,
     kind,

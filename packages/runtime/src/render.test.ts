@@ -75,7 +75,7 @@ describe('renderInstance', () => {
       metadata: {
         name: 'front',
         namespace: 'shop',
-        labels: { 'app.kubernetes.io/managed-by': 'website-operator', 'keelson.io/owner-uid': unknownUid },
+        labels: { 'keelson.io/operator': 'website-operator', 'keelson.io/owner-uid': unknownUid },
         ownerReferences: [{ kind: 'Website', name: 'front', uid: unknownUid, controller: true }],
       },
       data: { title: 'Shop', tls: 'false' },

@@ -3,7 +3,7 @@
  * kind, however many instances there are.
  */
 import type { KubeClient } from '@keelson/kube';
-import { marks, type Operator } from '@keelson/runtime';
+import { marks, type Operator, operatorSelector } from '@keelson/runtime';
 import { type Condition, type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
 import { isAnyFault } from '../cluster/fault-to-failure.ts';
 
@@ -81,7 +81,7 @@ async function childrenByOwner(
   for (const { kind, anywhere } of operator.owns) {
     const everywhere = namespace === undefined || anywhere === true || kind.scope === 'Cluster';
     const selection = {
-      labelSelector: `${marks.managedBy}=${operator.fieldManager}`,
+      labelSelector: operatorSelector(operator.fieldManager),
       metadataOnly: true,
       ...(everywhere ? {} : { namespace }),
     };

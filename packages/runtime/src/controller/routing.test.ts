@@ -175,7 +175,7 @@ describe('the stores of an operator', () => {
     const stores = openStores(operator, cache);
     expect(stores.reports().map(({ kind, scope, hold }) => [kind.kind, scope, hold])).toEqual([
       ['Note', {}, 'full'],
-      ['ConfigMap', { labelSelector: 'app.kubernetes.io/managed-by=note-operator' }, 'full'],
+      ['ConfigMap', { labelSelector: 'keelson.io/operator=note-operator' }, 'full'],
       ['Secret', { labelSelector: 'a=b' }, 'metadata'],
     ]);
     expect(stores.ownedBy({ ...ConfigMap })).toBe(stores.ownedBy(ConfigMap));

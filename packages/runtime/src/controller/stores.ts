@@ -4,7 +4,7 @@ import { operatorBug } from '../bug.ts';
 import type { Cache, OpenStore, StoreReport } from '../cache/cache.ts';
 import { OWNER_UID, ownerUidIndex } from '../cache/object-index.ts';
 import type { Store } from '../cache/store.ts';
-import { marks } from '../marks.ts';
+import { operatorSelector } from '../marks.ts';
 import type { Operator, Watch } from '../operator.ts';
 
 export interface OperatorStores {
@@ -28,7 +28,7 @@ export function openStores(operator: Operator<Resource, unknown>, cache: Cache):
     opened.push(one);
     return one.store;
   };
-  const labelSelector = `${marks.managedBy}=${manager}`;
+  const labelSelector = operatorSelector(manager);
   const stores = {
     primary: open({ kind: operator.resource as Kind, manager }),
     owned: new Map(

@@ -33,7 +33,7 @@ async function release(turn: Turn, kind: Kind, found: KubeObject): Promise<void>
       // Makes the patch fail when the child has changed since: the list of owners is replaced as a whole.
       uid,
       resourceVersion,
-      labels: { [marks.managedBy]: null, [marks.partOf]: null, [marks.ownerUid]: null },
+      labels: { [marks.operator]: null, [marks.managedBy]: null, [marks.partOf]: null, [marks.ownerUid]: null },
       annotations: { [marks.owner]: null },
       ownerReferences: ownerReferences.filter((reference) => reference.uid !== owner.uid),
     };

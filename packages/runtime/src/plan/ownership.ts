@@ -17,7 +17,7 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
   const labels = live.metadata.labels ?? {};
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller?.uid === owner.uid) return { whose: 'ours' };
-  const marked = labels[marks.managedBy] === owner.fieldManager;
+  const marked = labels[marks.operator] === owner.fieldManager;
   if (marked && labels[marks.ownerUid] === owner.uid && controller === undefined) return { whose: 'ours' };
   // Left by a former incarnation of this very instance (deleted and made anew, or restored from a backup): a name is
   // held by one instance at a time, so nobody else can lay claim to it.
@@ -46,7 +46,8 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
 export function holderOf(live: KubeObject): string {
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
   const owner = live.metadata.annotations?.[marks.owner];
-  const manager = live.metadata.labels?.[marks.managedBy];
+  const labels = live.metadata.labels ?? {};
+  const manager = labels[marks.operator] ?? labels[marks.managedBy];
   if (owner !== undefined && manager !== undefined) return `belongs to ${owner} (${manager})`;
   if (controller !== undefined) return `is controlled by ${controller.kind} ${controller.name}`;
   if (manager !== undefined) return `is managed by ${manager}`;

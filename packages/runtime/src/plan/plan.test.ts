@@ -304,7 +304,7 @@ describe('properties', () => {
   it('never deletes what lacks our label or our uid', () => {
     const label = fc.record(
       {
-        [marks.managedBy]: fc.constantFrom(owner.fieldManager, 'helm'),
+        [marks.operator]: fc.constantFrom(owner.fieldManager, 'helm'),
         [marks.ownerUid]: fc.constantFrom(owner.uid, stranger.uid),
       },
       { requiredKeys: [] },
@@ -318,7 +318,7 @@ describe('properties', () => {
         for (const step of plan(wanted, there).steps) {
           if (step.action !== 'delete') continue;
           expect(step.live.metadata.labels).toMatchObject({
-            [marks.managedBy]: owner.fieldManager,
+            [marks.operator]: owner.fieldManager,
             [marks.ownerUid]: owner.uid,
           });
         }

@@ -55,6 +55,7 @@ describe('toWanted', () => {
           namespace: 'shop',
           labels: {
             app: 'web',
+            'keelson.io/operator': 'website-operator',
             'app.kubernetes.io/managed-by': 'website-operator',
             'app.kubernetes.io/part-of': 'shop-front',
             'keelson.io/owner-uid': 'uid-front',

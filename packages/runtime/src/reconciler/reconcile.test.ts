@@ -24,6 +24,7 @@ describe('converging', () => {
     expect(first).toEqual({ result: 'applied', steps: 2, statusWritten: true });
     expect((await stage.bench.find(ConfigMap, 'web'))?.metadata).toMatchObject({
       labels: {
+        [marks.operator]: 'bench-operator',
         [marks.managedBy]: 'bench-operator',
         [marks.ownerUid]: self.metadata.uid,
         [marks.partOf]: `${stage.namespace}-web`,
@@ -91,7 +92,7 @@ describe('converging', () => {
 
     expect(await stage.bench.turn('web')).toMatchObject({ result: 'applied', steps: 1 });
     expect((await stage.bench.find(ConfigMap, 'web'))?.metadata.labels).toMatchObject({
-      [marks.managedBy]: 'bench-operator',
+      [marks.operator]: 'bench-operator',
     });
     expect(await stage.writesDuring(() => stage.bench.turn('web'))).toEqual([]);
   });
@@ -118,7 +119,7 @@ describe('converging', () => {
       metadata: {
         name: 'alien',
         namespace: stage.namespace,
-        labels: { [marks.managedBy]: 'bench-operator', [marks.ownerUid]: 'someone-else' },
+        labels: { [marks.operator]: 'bench-operator', [marks.ownerUid]: 'someone-else' },
       },
     } as ConfigMap);
     await stage.bench.seen(ConfigMap, 'alien', (live) => live !== undefined);

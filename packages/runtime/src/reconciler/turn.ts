@@ -17,7 +17,7 @@ import type { Redactor } from '../redact.ts';
 
 /** The caches of one operator. */
 export interface Stores {
-  /** Of an owned kind: only what carries the operator's managed-by label. */
+  /** Of an owned kind: only what carries the operator's label. */
   owned(kind: Kind): Store;
   watched(watch: Watch): Store;
 }

@@ -11,7 +11,7 @@ import { apply, type Decision } from '../../decision.ts';
 import type { RecordedNote } from '../../events/recorder.ts';
 import { type Claims, createClaims } from '../../execute/claims.ts';
 import { silentLogger } from '../../logging/logger.ts';
-import { marks } from '../../marks.ts';
+import { operatorSelector } from '../../marks.ts';
 import type { Observed } from '../../observed.ts';
 import { defineOperator, type Operator, type OperatorDefinition } from '../../operator.ts';
 import type { Outcome } from '../conclude.ts';
@@ -95,7 +95,7 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
     const manager = operator.fieldManager;
     const primary: Store = cache.open({ kind: Bundle as Kind, scope: { namespace }, manager }).store;
     const indexes = { [OWNER_UID]: ownerUidIndex };
-    const scope = { labelSelector: `${marks.managedBy}=${manager}` };
+    const scope = { labelSelector: operatorSelector(manager) };
     const owned = new Map(operator.owns.map(({ kind }) => [kind, cache.open({ kind, scope, manager, indexes }).store]));
     const watched = new Map(operator.watches.map((watch) => [watch.kind, cache.open({ kind: watch.kind }).store]));
     cache.start(stop.signal);
