@@ -57,9 +57,16 @@ export type Decision<R extends Resource = Resource> =
   /** A bad spec: touch nothing until it changes. */
   | Reject<R>;
 
-export interface Finalization {
+export interface Finalization<R extends Resource = Resource> {
   /** All of these must succeed before the instance goes. */
   readonly effects?: readonly Effect[];
+  /**
+   * `first`: every child is deleted, and is gone, before the instance goes. Left out, this is so only for those that garbage
+   * collection does not reach; it removes the others afterwards.
+   */
+  readonly children?: 'first';
+  /** Replaces what this operator said before, while the instance waits and when it goes. */
+  readonly status?: StatusNote<R>;
   readonly wait?: { readonly reason: string; readonly message: string; readonly recheckAfter: Duration };
 }
 

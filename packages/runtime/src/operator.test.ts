@@ -53,6 +53,7 @@ describe('defineOperator', () => {
   it.each([
     ['a name that is no label', { name: 'Web Site' }, /^operator 'Web Site': name must be lower-case letters/],
     ['a field manager that is too long', { fieldManager: 'x'.repeat(64) }, /fieldManager 'x+' must be at most 63/],
+    ['a finalizer without a domain', { finalizer: 'cleanup' }, /finalizer 'cleanup' must be a domain of yours/],
     ['a kind twice', { owns: [ConfigMap, { kind: ConfigMap, anywhere: true }] }, /owns configmaps twice/],
     ['its own resource', { owns: [Website] }, /owns its own resource websites\.example\.io/],
     [

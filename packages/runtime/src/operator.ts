@@ -18,6 +18,7 @@ import {
 import type { Decision, Finalization } from './decision.ts';
 import type { EffectHandler } from './effect.ts';
 import type { Lifecycle } from './lifecycle.ts';
+import { marks } from './marks.ts';
 import type { ObjectSet, Observed } from './observed.ts';
 import type { Admission } from './webhook/admission.ts';
 
@@ -80,6 +81,8 @@ export interface OperatorDefinition<R extends Resource, X> {
   readonly resource: R;
   /** Field manager of everything it applies, and the value of the label `keelson.io/operator`. Default `<name>-operator`. */
   readonly fieldManager?: string;
+  /** The finalizer on instances that own what garbage collection cannot reach: a domain, a slash and a name. Default `keelson.io/finalizer`. */
+  readonly finalizer?: string;
   readonly owns: readonly (Kind | Owned)[];
   readonly watches?: readonly Watch<R>[];
   readonly reads?: readonly Read[];
@@ -90,7 +93,7 @@ export interface OperatorDefinition<R extends Resource, X> {
   /** The rules: what should be, given what is. */
   reconcile(observed: Observed<R, X>): Decision<R>;
   /** What to do outside the cluster before an instance goes. Children need no code: the engine removes them. */
-  finalize?(observed: Observed<R, X>): Finalization;
+  finalize?(observed: Observed<R, X>): Finalization<R>;
   readonly effects?: Readonly<Record<string, EffectHandler>>;
   readonly admission?: Admission<R>;
   /** A state machine in the status: the engine refuses illegal transitions, and makes each legal one an event and a metric. */
@@ -109,9 +112,18 @@ export interface OperatorDefinition<R extends Resource, X> {
 export interface Operator<R extends Resource = Resource, X = unknown>
   extends Omit<
     OperatorDefinition<R, X>,
-    'owns' | 'fieldManager' | 'watches' | 'reads' | 'concurrency' | 'resync' | 'finalizeDeadline' | 'effects'
+    | 'owns'
+    | 'fieldManager'
+    | 'finalizer'
+    | 'watches'
+    | 'reads'
+    | 'concurrency'
+    | 'resync'
+    | 'finalizeDeadline'
+    | 'effects'
   > {
   readonly fieldManager: string;
+  readonly finalizer: string;
   readonly owns: readonly Owned[];
   readonly watches: readonly Watch<R>[];
   readonly reads: readonly Read[];
@@ -130,6 +142,7 @@ export function defineOperator<R extends Resource, X = undefined>(
   const operator: Operator<R, X> = {
     ...definition,
     fieldManager: definition.fieldManager ?? `${definition.name}-operator`,
+    finalizer: definition.finalizer ?? marks.finalizer,
     owns,
     watches: definition.watches ?? [],
     reads: definition.reads ?? [],
@@ -147,7 +160,7 @@ function flawsOf<R extends Resource, X>(operator: Operator<R, X>): string[] {
   return [...flawsOfNames(operator), ...flawsOfKinds(operator), ...flawsOfRules(operator)];
 }
 
-function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager'>): string[] {
+function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager' | 'finalizer'>): string[] {
   const flaws: string[] = [];
   if (!/^[a-z]([a-z0-9-]*[a-z0-9])?$/.test(operator.name))
     flaws.push("name must be lower-case letters, digits and dashes and start with a letter, e.g. 'website'");
@@ -155,6 +168,14 @@ function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager'>): string
   if (!/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(operator.fieldManager))
     flaws.push(
       `fieldManager '${operator.fieldManager}' must be at most 63 letters, digits, dashes, dots or underscores`,
+    );
+  const [domain = '', name = '', ...rest] = operator.finalizer.split('/');
+  const isDomain =
+    domain.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$/.test(domain);
+  const isName = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(name);
+  if (!isDomain || !isName || rest.length > 0)
+    flaws.push(
+      `finalizer '${operator.finalizer}' must be a domain of yours, a slash and a name, e.g. 'example.io/cleanup'`,
     );
   return flaws;
 }

@@ -6,21 +6,28 @@
  * collection reaches need nothing from here.
  */
 import { formatProblems, parseInstance, type Resource, toMilliseconds } from '@keelson/schema';
+import type { Finalization } from '../decision.ts';
 import { removeChild } from '../execute/remove.ts';
 import { isReachable } from '../marks.ts';
+import { compareApplyOrder } from '../plan/order.ts';
 import type { Child } from '../plan/plan.ts';
 import { collectOwned, observe } from '../reconciler/observe.ts';
 import { runEffects } from '../reconciler/perform.ts';
 import type { Turn } from '../reconciler/turn.ts';
-import { describeLeaving, listed } from '../status/judge.ts';
+import { accepted, describeLeaving, listed } from '../status/judge.ts';
+import { nextStatus, type StatusInput } from '../status/next.ts';
+import { writeStatus } from '../status/write.ts';
 import { dropFinalizer, isOrphaning } from './finalizer.ts';
 import { releaseChildren } from './orphan.ts';
+import { tryAll } from './try-all.ts';
 
 /** What keeps an instance from going. */
 export interface Pending {
   readonly reason: string;
   readonly message: string;
   readonly recheckAfterMs: number;
+  /** What the operator has to say meanwhile. */
+  readonly status?: Finalization['status'];
 }
 
 /** Cleans up and lets the instance go; or says what it still waits for. `since` is when this process first tried. */
@@ -29,14 +36,7 @@ export async function finalize<R extends Resource, X>(turn: Turn<R, X>, since: n
   // An operator that was away while the deadline passed still gets its time to clean up.
   const deadline = Math.max(asked, since) + toMilliseconds(turn.engine.operator.finalizeDeadline);
   const leftMs = deadline - turn.now.getTime();
-  let pending: Pending | undefined;
-  try {
-    pending = await cleanUp(turn);
-  } catch (error) {
-    if (leftMs > 0 || turn.signal.aborted) throw error;
-    const message = turn.redactor.text(error instanceof Error ? error.message : String(error));
-    pending = { reason: 'CleanupFailed', message, recheckAfterMs: 0 };
-  }
+  const pending = await cleanUp(turn, leftMs <= 0);
   if (pending !== undefined && leftMs > 0) {
     return { ...pending, recheckAfterMs: Math.min(pending.recheckAfterMs, leftMs) };
   }
@@ -46,35 +46,57 @@ export async function finalize<R extends Resource, X>(turn: Turn<R, X>, since: n
   return undefined;
 }
 
-async function cleanUp<R extends Resource, X>(turn: Turn<R, X>): Promise<Pending | undefined> {
+/** What is outside first, then the children, then the last words. Past the deadline each gets a last try, whatever the others do. */
+async function cleanUp<R extends Resource, X>(turn: Turn<R, X>, isLate: boolean): Promise<Pending | undefined> {
   const owned = collectOwned(turn);
-  if (isOrphaning(turn.self.object)) {
-    await releaseChildren(turn, owned);
-    return undefined;
-  }
-  return (await finishOutside(turn, owned)) ?? (await removeUnreachable(turn, owned));
+  const attempt = isLate ? lastTry : (_: Turn, work: () => Promise<Pending | undefined>) => work();
+  if (isOrphaning(turn.self.object)) return attempt(turn, () => releaseChildren(turn, owned));
+  let wish: Finalization<R> = {};
+  const outside = await attempt(turn, async () => {
+    wish = (await askOperator(turn, owned)) ?? wish;
+    return finishOutside(turn, wish);
+  });
+  const { status } = wish;
+  const told = status === undefined ? {} : { status };
+  if (outside !== undefined && !isLate) return { ...outside, ...told };
+  const children = await attempt(turn, () => removeChildren(turn, owned, wish.children === 'first'));
+  if (children !== undefined && !isLate) return { ...children, ...told };
+  const words = status === undefined ? undefined : await attempt(turn, () => sayLast(turn, status));
+  return outside ?? children ?? words;
 }
 
-/** What the operator itself wants done first. */
-async function finishOutside<R extends Resource, X>(
+/** There is no time left: what fails now is what is left behind. */
+async function lastTry(turn: Turn, work: () => Promise<Pending | undefined>): Promise<Pending | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (turn.signal.aborted) throw error;
+    const message = turn.redactor.text(error instanceof Error ? error.message : String(error));
+    return { reason: 'CleanupFailed', message, recheckAfterMs: 0 };
+  }
+}
+
+/** What the operator itself wants done. */
+async function askOperator<R extends Resource, X>(
   turn: Turn<R, X>,
   owned: readonly Child[],
-): Promise<Pending | undefined> {
-  const { operator, effects } = turn.engine;
+): Promise<Finalization<R> | undefined> {
+  const { operator } = turn.engine;
   if (operator.finalize === undefined) return undefined;
   const parsed = parseInstance(operator.resource, turn.self.object);
-  if (!parsed.ok) {
-    warn(
-      turn,
-      'FinalizeSkipped',
-      `what ${operator.name} keeps outside the cluster was not cleaned up, because the spec is invalid: ${formatProblems(parsed.problems)}`,
-    );
-    return undefined;
-  }
-  const finalization = operator.finalize(await observe(turn, parsed.instance, owned));
+  if (parsed.ok) return operator.finalize(await observe(turn, parsed.instance, owned));
+  warn(
+    turn,
+    'FinalizeSkipped',
+    `what ${operator.name} keeps outside the cluster was not cleaned up, because the spec is invalid: ${formatProblems(parsed.problems)}`,
+  );
+  return undefined;
+}
+
+async function finishOutside(turn: Turn, finalization: Finalization): Promise<Pending | undefined> {
   const report = await runEffects(turn, finalization.effects ?? []);
   if (!report.done) {
-    const failed = [...effects.outcomes(turn.owner.uid)].flatMap(([key, outcome]) =>
+    const failed = [...turn.engine.effects.outcomes(turn.owner.uid)].flatMap(([key, outcome]) =>
       outcome.state === 'failed' ? [`${key}: ${outcome.message}`] : [],
     );
     return { reason: 'Finalizing', message: listed(failed), recheckAfterMs: report.dueInMs ?? 0 };
@@ -84,15 +106,32 @@ async function finishOutside<R extends Resource, X>(
   return { reason, message, recheckAfterMs: toMilliseconds(recheckAfter) };
 }
 
-/** Deletes what garbage collection would leave behind, and waits until it is gone. Its watch wakes us before the recheck. */
-async function removeUnreachable(turn: Turn, owned: readonly Child[]): Promise<Pending | undefined> {
+/**
+ * Deletes in reverse apply order what garbage collection would leave behind (or all there is), and waits until it is gone. Its
+ * watch wakes us before the recheck.
+ */
+async function removeChildren(turn: Turn, owned: readonly Child[], all: boolean): Promise<Pending | undefined> {
   const left: string[] = [];
-  for (const { kind, live } of owned) {
-    if (isReachable(turn.owner, kind, live.object.metadata.namespace)) continue;
+  const ours = owned.filter(({ kind, live }) => all || !isReachable(turn.owner, kind, live.object.metadata.namespace));
+  const reversed = ours.toSorted((a, b) => compareApplyOrder(placeOf(b), placeOf(a)));
+  await tryAll(turn, reversed, 'delete', async ({ kind, live }) => {
     const removal = await removeChild(turn, kind, live.object);
     if (removal.left !== undefined) left.push(describeLeaving({ kind, live: removal.left }));
-  }
+  });
   return left.length === 0 ? undefined : { reason: 'Terminating', message: listed(left), recheckAfterMs: 30_000 };
+}
+
+function placeOf({ kind, live }: Child) {
+  const { name, namespace } = live.object.metadata;
+  return { kind, name, namespace };
+}
+
+/** The last words of the operator: somebody may still be looking when we let go. */
+async function sayLast(turn: Turn, status: Finalization['status']): Promise<undefined> {
+  const ready = { status: 'False', reason: 'Deleted', message: 'everything it made is gone' } as const;
+  const { engine, self, generation, now } = turn;
+  const note = status as StatusInput['note'];
+  await writeStatus(turn, nextStatus({ operator: engine.operator, self, note, accepted, ready, generation, now }));
 }
 
 function warn(turn: Turn, reason: string, message: string): void {

@@ -32,23 +32,24 @@ export function needsFinalizer(turn: Turn, wanted: readonly Wanted[], owned: rea
   );
 }
 
-export function hasFinalizer(self: KubeObject): boolean {
-  return self.metadata.finalizers?.includes(marks.finalizer) === true;
+export function hasFinalizer({ engine, self }: Turn): boolean {
+  return self.object.metadata.finalizers?.includes(engine.operator.finalizer) === true;
 }
 
 /** Puts our finalizer on the instance. */
 export async function addFinalizer(turn: Turn): Promise<void> {
   const { finalizers } = turn.self.object.metadata;
+  const { finalizer } = turn.engine.operator;
   const operation: Operations =
     finalizers === undefined || finalizers.length === 0
       ? [
           // Null passes for a list that is absent; adding to one that just appeared would replace it.
           { op: 'test', path: '/metadata/finalizers', value: null },
-          { op: 'add', path: '/metadata/finalizers', value: [marks.finalizer] },
+          { op: 'add', path: '/metadata/finalizers', value: [finalizer] },
         ]
       : [
           { op: 'test', path: '/metadata/finalizers', value: finalizers },
-          { op: 'add', path: '/metadata/finalizers/-', value: marks.finalizer },
+          { op: 'add', path: '/metadata/finalizers/-', value: finalizer },
         ];
   await patch(turn, operation);
 }
@@ -56,7 +57,7 @@ export async function addFinalizer(turn: Turn): Promise<void> {
 /** Takes our finalizer off: an instance that is being deleted may go now. */
 export async function dropFinalizer(turn: Turn): Promise<void> {
   const finalizers = turn.self.object.metadata.finalizers ?? [];
-  const position = finalizers.indexOf(marks.finalizer);
+  const position = finalizers.indexOf(turn.engine.operator.finalizer);
   if (position === -1) return;
   await patch(turn, [
     { op: 'test', path: '/metadata/finalizers', value: finalizers },

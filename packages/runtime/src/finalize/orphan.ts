@@ -4,24 +4,16 @@
  */
 import { isFault } from '@keelson/kube';
 import type { Kind, KubeObject } from '@keelson/schema';
-import { explainFault } from '../execute/fault.ts';
 import { isMarked, marks } from '../marks.ts';
 import type { Child } from '../plan/plan.ts';
-import { objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
+import { tryAll } from './try-all.ts';
 
 const TRIES = 4;
 
 /** Releases every one of these children. */
-export async function releaseChildren(turn: Turn, children: readonly Child[]): Promise<void> {
-  for (const { kind, live } of children) {
-    turn.signal.throwIfAborted();
-    try {
-      await release(turn, kind, live.object);
-    } catch (error) {
-      throw explainFault(error, `release ${objectText(kind, live.object)}`);
-    }
-  }
+export async function releaseChildren(turn: Turn, children: readonly Child[]): Promise<undefined> {
+  await tryAll(turn, children, 'release', ({ kind, live }) => release(turn, kind, live.object));
 }
 
 async function release(turn: Turn, kind: Kind, found: KubeObject): Promise<void> {

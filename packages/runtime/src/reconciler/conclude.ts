@@ -105,7 +105,7 @@ export async function concludeReject<R extends Resource>(turn: Turn<R>, decision
 /** The instance is on its way out and waits for something. */
 export async function concludePending(turn: Turn, pending: Pending): Promise<Outcome> {
   const ready = { status: 'False', reason: pending.reason, message: pending.message } as const;
-  const statusWritten = await state(turn, { note: undefined, accepted, ready });
+  const statusWritten = await state(turn, { note: pending.status, accepted, ready });
   return { result: 'waiting', steps: 0, statusWritten, requeueAfterMs: pending.recheckAfterMs };
 }
 

@@ -49,16 +49,16 @@ export async function executeTurn(
   plan: Plan,
 ): Promise<Executed> {
   const needed = needsFinalizer(turn, wanted, owned);
-  if (needed && !hasFinalizer(turn.self.object)) await addFinalizer(turn);
+  if (needed && !hasFinalizer(turn)) await addFinalizer(turn);
   const executed = await execute(turn, plan);
-  if (hasFinalizer(turn.self.object) && !needsFinalizer(turn, wanted, collectOwned(turn))) await dropFinalizer(turn);
+  if (hasFinalizer(turn) && !needsFinalizer(turn, wanted, collectOwned(turn))) await dropFinalizer(turn);
   return executed;
 }
 
 /** Holds an instance whose children are to outlive it, whatever the operator decides: without the finalizer they go with it. */
 export async function protectOrphans(turn: Turn, owned: readonly Child[]): Promise<void> {
   const { object } = turn.self;
-  if (owned.length > 0 && isOrphaning(object) && !hasFinalizer(object)) await addFinalizer(turn);
+  if (owned.length > 0 && isOrphaning(object) && !hasFinalizer(turn)) await addFinalizer(turn);
 }
 
 /** Runs the effects that are due. */

@@ -15,6 +15,7 @@ import type { Claims } from '../execute/claims.ts';
 import { finalize } from '../finalize/finalize.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
 import type { Fence } from '../lease/fence.ts';
+import { fenceWrites } from '../lease/fence-writes.ts';
 import { toOwner } from '../marks.ts';
 import type { Operator } from '../operator.ts';
 import { createSettled } from '../plan/settled.ts';
@@ -52,6 +53,7 @@ export function createReconciler<R extends Resource, X>(options: ReconcilerOptio
   const { operator, clock, claims } = options;
   const engine: Engine<R, X> = {
     ...options,
+    client: fenceWrites(options.client, options.fence),
     span: options.span ?? ((_, run) => run()),
     hooks: options.hooks ?? {},
     effects: createEffectRunner({ operator, clock, onRun: (run) => options.hooks?.effect?.(run) }),
@@ -125,7 +127,7 @@ async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): 
 
 /** The instance is being deleted: clean up what nobody else does, then let it go. */
 async function end<R extends Resource, X>(turn: Turn<R, X>, memory: Memory, notes: Notes, ref: Ref): Promise<Outcome> {
-  if (hasFinalizer(turn.self.object)) {
+  if (hasFinalizer(turn)) {
     notes.finalizingSince ??= turn.now.getTime();
     const since = notes.finalizingSince;
     const pending = await turn.engine.span('finalize', () => finalize(turn, since));
