@@ -1,7 +1,8 @@
 /**
  * Two replicas under steady change: the leader is killed with SIGKILL, then the other is stopped gracefully. Each time the next
  * one writes within its bound; the audit log shows that nobody ever wrote without holding the lease, so never two at one time;
- * and who takes over has everything in its caches already: it lists nothing.
+ * and who takes over has everything in its caches already: it lists nothing. A leader that is suspended (SIGSTOP) in the middle of
+ * its writes and wakes up after another took over finishes none of them.
  */
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -34,8 +35,12 @@ describe('two replicas', () => {
     await env?.stop();
   });
 
-  async function start(identity: string, namespace: string): Promise<{ replica: Replica; port: number }> {
-    const kubeconfig = await env.kubeconfigFor({ user: identity, groups: ['system:masters'] });
+  async function start(
+    identity: string,
+    namespace: string,
+    through: Pick<TestEnv, 'kubeconfigFor'> = env,
+  ): Promise<{ replica: Replica; port: number }> {
+    const kubeconfig = await through.kubeconfigFor({ user: identity, groups: ['system:masters'] });
     const port = await freePort();
     const replica = startReplica(kubeconfig, {
       identity,
@@ -136,6 +141,52 @@ describe('two replicas', () => {
     await wrote('third');
     expect(await leaders()).toBe(1);
     await sleep(1_000);
+    await expectOneWriter(env, namespace, since);
+  });
+
+  it('a leader that is suspended with writes under way writes nothing when it wakes up after another took over', async () => {
+    const namespace = await env.createNamespace();
+    const sites = ['one', 'two', 'three'];
+    const content = async (name: string): Promise<string | undefined> =>
+      (await client.find(ConfigMap, { name, namespace }))?.data?.['index.html'];
+    for (const name of sites) {
+      await client.create(Website, manifest(Website, { name, namespace }, { spec: { html: 'first' } as Spec }));
+    }
+    await using proxy = await env.faultProxy();
+    const f = await start('replica-f', namespace, proxy);
+    for (const name of sites) await until(async () => (await content(name)) === 'first');
+    const g = await start('replica-g', namespace);
+    await sleep(1_000);
+    const since = await env.audit.mark();
+
+    // Turned away, it will repeat its writes in a second: before its lease runs out, so the timers of the writes are the first to
+    // fire when it wakes up.
+    const turnedAway = proxy.rule({
+      match: { write: true, path: /^(?!.*\/leases\b)/ },
+      fault: { kind: 'answer', code: 429, retryAfterSeconds: 1 },
+    });
+    for (const name of sites) {
+      await client.patch(Website, { name, namespace }, { type: 'merge', value: { spec: { html: 'second' } } });
+    }
+    await turnedAway.hit(sites.length);
+    await sleep(100);
+    process.kill(f.replica.pid, 'SIGSTOP');
+    turnedAway.remove();
+    for (const name of sites) await until(async () => (await content(name)) === 'second');
+    await sleep(500);
+    process.kill(f.replica.pid, 'SIGCONT');
+    await until(async () => (await leaderStatus(f.port)) === '0');
+    await sleep(3_000);
+
+    expect(await leaderStatus(g.port)).toBe('1');
+    const writes = (await env.audit.writesBy(/^replica-/, { namespace, since })).filter(
+      ({ resource }) => resource !== 'leases',
+    );
+    const own = writes
+      .filter(({ user }) => user === 'replica-f')
+      .map(({ requestURI, time }) => `${time} ${requestURI}`);
+    expect(own).toEqual([]);
+    expect(writes.length).toBeGreaterThanOrEqual(sites.length);
     await expectOneWriter(env, namespace, since);
   });
 });

@@ -11,6 +11,7 @@ import { Event, type KubeObject, type Ref } from '@keelson/schema';
 import { abortable } from '../abortable.ts';
 import { after, type Clock } from '../clock.ts';
 import type { Fence } from '../lease/fence.ts';
+import { fenceWrites } from '../lease/fence-writes.ts';
 import type { Logger } from '../logging/logger.ts';
 import { toMicroTime } from '../micro-time.ts';
 import { type EventSource, toEvent } from './note.ts';
@@ -50,7 +51,8 @@ interface Series {
 }
 
 export function createEventRecorder(options: EventRecorderOptions): Recorder {
-  const { client, clock, fence, logger, source } = options;
+  const { clock, fence, logger, source } = options;
+  const client = fenceWrites(options.client, fence);
   const buckets = createTokenBuckets(clock, BURST, REFILL_MS);
   const known = new Map<string, Series>();
   const buffer: (() => Promise<void>)[] = [];

@@ -13,7 +13,8 @@ import { readCertificates } from '../certificates/certificate.ts';
 import { FileCertificates } from '../certificates/file-certificates.ts';
 import { SecretCertificates } from '../certificates/secret-certificates.ts';
 import type { CertificateSource } from '../certificates/source.ts';
-import type { Fence } from '../lease/fence.ts';
+import { type Fence, openFence } from '../lease/fence.ts';
+import { fenceWrites } from '../lease/fence-writes.ts';
 import { type Logger, silentLogger } from '../logging/logger.ts';
 import { answerAdmission } from './admission-review.ts';
 import { message } from './answer.ts';
@@ -216,11 +217,11 @@ class RunningWebhooks implements Webhooks {
   }
 
   #createSource(names: readonly string[]): CertificateSource {
-    const { certificates, client, fence = { check: () => {} } } = this.#options;
+    const { certificates, client, fence = openFence } = this.#options;
     const onChange = () => this.#takeCertificate();
     if (!isSelfManaged(certificates)) return new FileCertificates({ ...certificates, clock: this.#clock, onChange });
     return new SecretCertificates({
-      client,
+      client: fenceWrites(client, fence),
       secret: certificates.secret,
       fieldManager,
       policy: toPolicy(certificates, names),
@@ -234,9 +235,9 @@ class RunningWebhooks implements Webhooks {
   }
 
   #createRegistrar(reach: Reach, source: CertificateSource): Registrar {
-    const { operators, client, fence = { check: () => {} } } = this.#options;
+    const { operators, client, fence = openFence } = this.#options;
     return new Registrar({
-      client,
+      client: fenceWrites(client, fence),
       targets: targetsOf(operators, this.#resources, reach),
       bundle: () => source.bundle,
       fence,
