@@ -1,4 +1,4 @@
-/** What a Widget becomes, as files to read: golden/<case>/input.yaml → expected.yaml. `npx vitest run -u` accepts a change. */
+/** What a Widget becomes, as files to read: golden/<case>/input.yaml → expected.yaml. `make golden` accepts a change. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { renderInstance } from '@keelson/runtime';
