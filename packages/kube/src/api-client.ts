@@ -193,7 +193,7 @@ export class ApiClient implements KubeClient {
     method: 'POST' | 'PUT' | 'PATCH',
     contentType: string,
     body: unknown,
-    options: WriteOptions & { force?: boolean },
+    options: WriteOptions & Pick<ApplyOptions, 'force' | 'once'>,
     path = pathOf(kind, subject),
   ): Promise<T> {
     const query = queryOf({
@@ -208,7 +208,7 @@ export class ApiClient implements KubeClient {
       accept: json,
       contentType,
       body: JSON.stringify(body),
-      repeatable: subject.verb === 'apply' || options.dryRun === true,
+      repeatable: (subject.verb === 'apply' && options.once !== true) || options.dryRun === true,
       ...callOf(options),
     });
     return objectOf<T>(answer, subject);

@@ -92,6 +92,8 @@ export interface LogOptions {
 export interface ApplyOptions extends WriteOptions {
   fieldManager: string;
   force?: boolean;
+  /** Never sent again when the server may have carried it out: that is a fault with `maybeDone` then. */
+  once?: boolean;
 }
 
 export interface DeleteOptions extends CallOptions {

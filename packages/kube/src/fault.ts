@@ -41,6 +41,8 @@ export const faults = {
   KindNotServed: { retry: 'slow' },
   BadConfig: { retry: 'exit' },
   CredentialsFailed: { retry: 'slow' },
+  // what others do to what we write
+  MarksChanged: { retry: 'slow' },
   // what we may do
   LeaseLost: { retry: 'backoff' },
 } as const satisfies Record<string, { retry: Retry }>;

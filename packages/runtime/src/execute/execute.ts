@@ -7,8 +7,9 @@
  * what stands on it, so that one bad object costs no other, and what is no longer wanted goes in any case; only a fault that is
  * not about the object (no server, no credentials, no lease) ends the turn.
  */
-import { type Fault, isFault } from '@keelson/kube';
+import { Fault, isFault } from '@keelson/kube';
 import type { Kind, KubeObject } from '@keelson/schema';
+import { isMarked } from '../marks.ts';
 import { differences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
 import { ownershipOf } from '../plan/ownership.ts';
@@ -24,6 +25,7 @@ import {
 } from '../plan/plan.ts';
 import { objectKey, objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
+import { checkMarks, isShared, withdraw } from './answer.ts';
 import { explainFault, isOfTheServer } from './fault.ts';
 import { removeChild } from './remove.ts';
 import { foundationOf } from './standing.ts';
@@ -114,19 +116,33 @@ async function carryOut(turn: Turn, step: Step): Promise<Result> {
 }
 
 async function create(turn: Turn, step: CreateStep): Promise<Result> {
-  const { client } = turn.engine;
-  const there = await client.find(step.kind, step.object.metadata, { signal: turn.signal });
+  const find = () => turn.engine.client.find(step.kind, step.object.metadata, { signal: turn.signal });
+  const there = await find();
   if (there !== undefined) return meet(turn, step, there);
+  const obstacle = await tryCreate(turn, step);
+  if (obstacle === undefined) return { wrote: true };
+  const meanwhile = await find();
+  if (meanwhile === undefined) throw obstacle;
+  return meet(turn, step, meanwhile);
+}
+
+/** Makes the object; gives back what stands in the way when somebody else may have made it since we looked. */
+async function tryCreate(turn: Turn, step: CreateStep): Promise<Fault | undefined> {
+  const { owner } = turn;
   try {
-    // Without force: should somebody have made it since the read, this is a conflict instead of a takeover.
-    const answer = await write(turn, step, step.object, false);
-    record(turn, 'Created', `created ${objectText(step.kind, answer)}`, 'Create');
-    return { wrote: true };
+    // Without force, what somebody has made since is a conflict instead of a takeover; and once only, because others may have
+    // written to it before a second attempt, which would then look as if they had made it.
+    const answer = await send(turn, step.kind, step.object, { force: false, once: true });
+    if (!isShared(answer, owner)) {
+      take(turn, step, answer);
+      record(turn, 'Created', `created ${objectText(step.kind, answer)}`, 'Create');
+      return undefined;
+    }
+    await withdraw(turn, step.kind, answer);
+    return new Fault('Conflict', 'somebody else made it at the same time, and deleted it again');
   } catch (error) {
-    if (!isFault(error, 'ApplyConflict')) throw error;
-    const meanwhile = await client.find(step.kind, step.object.metadata, { signal: turn.signal });
-    if (meanwhile === undefined) throw error;
-    return meet(turn, step, meanwhile);
+    if (isFault(error, 'ApplyConflict') || (isFault(error) && error.details.maybeDone === true)) return error;
+    throw error;
   }
 }
 
@@ -140,7 +156,8 @@ async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Re
     return { wrote: false, leaving: { kind: step.kind, live: there, wanted: true } };
   const needed = toChange(step, toLive(there, owner.fieldManager), owner, engine.settled);
   if (needed === undefined) {
-    engine.stores.owned(step.kind).absorb(there);
+    // What is not marked is not in the watch: the store would take it for gone.
+    if (isMarked(there, owner)) engine.stores.owned(step.kind).absorb(there);
     return { wrote: false };
   }
   const result = await change(turn, needed);
@@ -154,7 +171,7 @@ async function change(turn: Turn, step: ChangeStep): Promise<Result> {
   const { uid } = step.live.metadata;
   // The uid makes the server refuse when the object was deleted or made anew since: it is neither revived nor mistaken.
   const aimed = { ...step.object, metadata: { ...step.object.metadata, ...(uid === undefined ? {} : { uid }) } };
-  await write(turn, step, aimed, true);
+  take(turn, step, await send(turn, step.kind, aimed, { force: true }));
   record(turn, 'Changed', `changed ${objectText(step.kind, step.object)}: ${step.because}`, 'Change');
   return { wrote: true };
 }
@@ -165,20 +182,20 @@ async function remove(turn: Turn, step: DeleteStep): Promise<Result> {
   return { wrote: asked, ...(left === undefined ? {} : { leaving: { kind: step.kind, live: left, wanted: false } }) };
 }
 
-async function write(
-  turn: Turn,
-  step: CreateStep | ChangeStep,
-  object: KubeObject,
-  force: boolean,
-): Promise<KubeObject> {
+function send(turn: Turn, kind: Kind, object: KubeObject, options: { force: boolean; once?: boolean }) {
   const { engine, owner, signal } = turn;
   engine.fence.check();
-  const answer = await engine.client.apply(step.kind, object, { fieldManager: owner.fieldManager, force, signal });
+  return engine.client.apply(kind, object, { ...options, fieldManager: owner.fieldManager, signal });
+}
+
+/** Takes the answer for the new state of a child. */
+function take(turn: Turn, step: CreateStep | ChangeStep, answer: KubeObject): void {
+  const { engine, owner } = turn;
+  checkMarks(answer, owner);
   engine.stores.owned(step.kind).absorb(answer);
   engine.claims.saw(owner, objectKey(step.kind, answer.metadata));
   const left = differences(step.object, toLive(answer, owner.fieldManager), owner.fieldManager);
   engine.settled.remember(owner.uid, answer, step.object, left);
-  return answer;
 }
 
 function record(turn: Turn, reason: string, message: string, action: string): void {

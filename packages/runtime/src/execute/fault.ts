@@ -11,6 +11,8 @@ const remedies: Partial<Readonly<Record<FaultCode, string>>> = {
   BadRequest:
     'the API server does not understand the object that follows from this spec: report it to the authors of the operator',
   RequestEntityTooLarge: 'the object that follows from this spec is too large: make the spec smaller',
+  MarksChanged:
+    'Keelson knows its objects by this label, and a mutating webhook or policy of the cluster changes it: exempt labels of keelson.io from it',
   ApplyConflict: 'another field manager holds fields of it: see its metadata.managedFields',
 };
 

@@ -19,10 +19,13 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
   if (controller?.uid === owner.uid) return { whose: 'ours' };
   const marked = labels[marks.operator] === owner.fieldManager;
   if (marked && labels[marks.ownerUid] === owner.uid && controller === undefined) return { whose: 'ours' };
+  // A policy took a part of the marks off; the apply that follows finds out and says so.
+  const named = live.metadata.annotations?.[marks.owner] === ownerText(owner);
+  if (named && labels[marks.ownerUid] === owner.uid && controller === undefined) return { whose: 'ours' };
   // Left by a former incarnation of this very instance (deleted and made anew, or restored from a backup): a name is
   // held by one instance at a time, so nobody else can lay claim to it.
-  const former = marked && live.metadata.annotations?.[marks.owner] === ownerText(owner);
-  if (former && (controller === undefined || controller.uid === labels[marks.ownerUid])) return { whose: 'ours' };
+  if (marked && named && (controller === undefined || controller.uid === labels[marks.ownerUid]))
+    return { whose: 'ours' };
 
   const holder = holderOf(live);
   if (!adopt) {
