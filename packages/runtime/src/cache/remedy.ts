@@ -10,7 +10,7 @@ export function remedyFor(fault: Fault, resource: string): string {
       return `allow the operator's ServiceAccount to list and watch ${resource}`;
     case 'Unauthorized':
     case 'CredentialsFailed':
-      return 'renew the token or certificate that the operator uses; it is read again by itself';
+      return 'renew the token or certificate that the operator uses; what stands in a file of its own is read again by itself, for what stands in the kubeconfig restart the operator';
     case 'TlsRefused':
       return 'give the operator the certificate authority of this API server';
     case 'TooManyRequests':

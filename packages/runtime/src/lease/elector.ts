@@ -121,7 +121,7 @@ export function createElector(options: ElectorOptions): Elector {
     while (!signal.aborted) {
       if (await tryAttempt(signal, times.renewDeadlineMs)) return true;
       const holder = seen?.lease.spec.holderIdentity;
-      if (holder !== undefined && holder !== known) logger.info({ holder }, 'standing by');
+      if (holder !== undefined && holder !== known && holder !== identity) logger.info({ holder }, 'standing by');
       known = holder;
       await pause(signal);
     }
