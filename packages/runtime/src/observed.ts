@@ -17,6 +17,8 @@ export interface Observed<R extends Resource = Resource, X = unknown> {
   readonly owned: ObjectSet;
   /** What the operator's watches relate to this instance. */
   readonly related: ObjectSet;
+  /** Whether the cluster has this kind, of those that the operator owns or watches: for what it declares optional. */
+  served(kind: Kind): boolean;
   /** What `observe` returned. */
   readonly external: X;
   /** How the effects that were asked for before have ended, by their key. */

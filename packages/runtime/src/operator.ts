@@ -27,6 +27,11 @@ export interface Owned {
   readonly kind: Kind;
   /** Namespaced children may stand in other namespaces than their owner's. */
   readonly anywhere?: boolean;
+  /**
+   * The cluster may lack this kind: the operator works without it, `observed.served(kind)` tells, every instance is looked at
+   * again when it comes or goes, and an object of it that is wanted meanwhile is named in the Applied condition.
+   */
+  readonly optional?: boolean;
 }
 
 /** Which objects of a watched kind belong to one instance. */
@@ -44,6 +49,8 @@ export interface Watch<R extends Resource = Resource> {
   relate(self: Instance<R>): readonly Related[];
   /** Hold names, labels and annotations only: a fraction of the memory. */
   readonly metadataOnly?: boolean;
+  /** The cluster may lack this kind: the operator works without it, and `observed.served(kind)` tells. */
+  readonly optional?: boolean;
   /** Narrow what is held at all. */
   readonly scope?: { readonly namespace?: string; readonly labelSelector?: string; readonly fieldSelector?: string };
 }

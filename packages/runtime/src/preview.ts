@@ -4,7 +4,7 @@
  * what would really change. For `keelson plan`.
  */
 import { isFault, type KubeClient, systemClock } from '@keelson/kube';
-import type { Kind, KubeObject, Problem, Resource } from '@keelson/schema';
+import { type Kind, type KubeObject, type Problem, type Resource, resourceNameOf } from '@keelson/schema';
 import { createStore } from './cache/memory-store.ts';
 import { OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
 import type { Store } from './cache/store.ts';
@@ -91,7 +91,8 @@ async function prepareTurn<R extends Resource, X>(
 ): Promise<Turn<R, X>> {
   const owner = toOwner(operator, self);
   const owned = new Map<Kind, Store>();
-  for (const entry of operator.owns) owned.set(entry.kind, await readOwned(client, owner, entry, signal));
+  const missing = new Set<string>();
+  for (const entry of operator.owns) owned.set(entry.kind, await readOwned(client, owner, entry, signal, missing));
   const watched = new Map<Watch<R>, Store>();
   for (const watch of operator.watches) {
     watched.set(
@@ -101,6 +102,7 @@ async function prepareTurn<R extends Resource, X>(
         watch.kind,
         { ...watch.scope, ...(watch.metadataOnly === true ? { metadataOnly: true } : {}) },
         signal,
+        missing,
       ),
     );
   }
@@ -112,7 +114,11 @@ async function prepareTurn<R extends Resource, X>(
     operator,
     client,
     primary: primary.view(operator.fieldManager),
-    stores: { owned: (kind) => present(owned.get(kind)), watched: (watch) => present(watched.get(watch as Watch<R>)) },
+    stores: {
+      owned: (kind) => present(owned.get(kind)),
+      watched: (watch) => present(watched.get(watch as Watch<R>)),
+      served: (kind) => !missing.has(resourceNameOf(kind)),
+    },
     recorder: { record: () => undefined, flush: async () => undefined },
     fence: {
       check() {
@@ -139,7 +145,13 @@ async function prepareTurn<R extends Resource, X>(
   };
 }
 
-function readOwned(client: KubeClient, owner: Owner, { kind, anywhere }: Owned, signal: AbortSignal): Promise<Store> {
+function readOwned(
+  client: KubeClient,
+  owner: Owner,
+  { kind, anywhere }: Owned,
+  signal: AbortSignal,
+  missing: Set<string>,
+): Promise<Store> {
   const near = kind.scope === 'Namespaced' && anywhere !== true && owner.namespace !== undefined;
   const labelSelector = operatorSelector(owner.fieldManager);
   return readAll(
@@ -147,6 +159,7 @@ function readOwned(client: KubeClient, owner: Owner, { kind, anywhere }: Owned, 
     kind,
     near ? { labelSelector, namespace: owner.namespace } : { labelSelector },
     signal,
+    missing,
     owner.fieldManager,
   );
 }
@@ -156,6 +169,7 @@ async function readAll(
   kind: Kind,
   scope: { namespace?: string | undefined; labelSelector?: string; fieldSelector?: string; metadataOnly?: boolean },
   signal: AbortSignal,
+  missing: Set<string>,
   manager?: string,
 ): Promise<Store> {
   const managers = new Set(manager === undefined ? [] : [manager]);
@@ -167,6 +181,7 @@ async function readAll(
   } catch (error) {
     // What the cluster does not know has no objects.
     if (!isFault(error, 'KindNotServed', 'NotFound')) throw error;
+    missing.add(resourceNameOf(kind));
     store.replace([], '0');
   }
   return store.view(manager);

@@ -2,7 +2,14 @@
  * Renders an instance with no cluster at hand: exactly the objects that the operator would apply, by the very functions that run
  * in production. What only a cluster could tell (other objects, what `observe` reads, a uid) can be given, or is left empty.
  */
-import type { Instance, Kind, KubeObject, Problem, Resource } from '@keelson/schema';
+import {
+  type Instance,
+  type Kind,
+  type KubeObject,
+  type Problem,
+  type Resource,
+  resourceNameOf,
+} from '@keelson/schema';
 import type { Decision } from './decision.ts';
 import type { EffectOutcome } from './effect.ts';
 import { toOwner } from './marks.ts';
@@ -21,6 +28,8 @@ export interface Surroundings<X = unknown> {
   readonly related?: readonly { readonly kind: Kind; readonly object: KubeObject }[];
   /** In place of what `observe` would return. */
   readonly external?: X;
+  /** Kinds that the cluster does not have; every other one is taken to be there. */
+  readonly notServed?: readonly Kind[];
   readonly effects?: ReadonlyMap<string, EffectOutcome>;
   readonly now?: Date;
 }
@@ -44,12 +53,14 @@ export function renderInstance<R extends Resource, X>(
   if (admitted.instance === undefined) return { problems: admitted.problems, warnings: admitted.warnings, objects: [] };
   const { instance, warnings } = admitted;
   const owner = toOwner(operator, instance);
+  const missing = new Set(surroundings.notServed?.map(resourceNameOf));
   const decision = decide(
     operator,
     Object.freeze({
       self: instance,
       owned: createObjectSet(freeze(surroundings.owned ?? []), owner.namespace),
       related: createObjectSet(freeze(surroundings.related ?? []), owner.namespace),
+      served: (kind: Kind) => !missing.has(resourceNameOf(kind)),
       external: surroundings.external as X,
       effects: surroundings.effects ?? new Map(),
       now: surroundings.now ?? new Date(),

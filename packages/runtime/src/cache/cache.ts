@@ -25,6 +25,8 @@ export interface Scope {
 export interface StoreRequest<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   readonly scope?: Scope;
+  /** Not confined to the namespaces that the cache looks at. */
+  readonly everywhere?: boolean;
   /** Default `full`. */
   readonly hold?: Hold;
   /** The field manager of whoever asks: its fields are kept apart for it. */
@@ -43,8 +45,14 @@ export interface StoreReport {
   readonly feeds: readonly FeedReport[];
 }
 
+/** Whether the cluster knows the kind: served with a full picture of it, not served, or not known yet. */
+export type Availability = 'unknown' | 'served' | 'not-served';
+
 export interface OpenStore<T extends KubeObject = KubeObject> {
   readonly store: Store<T>;
+  readonly availability: Availability;
+  /** Hears of every other availability from now on; the returned function ends it. */
+  onAvailability(listener: (availability: Availability) => void): () => void;
   report(): StoreReport;
   /** The store ends when all who opened it have closed it. */
   close(): void;
@@ -77,6 +85,8 @@ interface Entry {
   readonly managers: Set<string>;
   readonly stop: AbortController;
   readonly report: () => StoreReport;
+  readonly availability: () => Availability;
+  readonly listeners: Set<(availability: Availability) => void>;
   started: boolean;
   users: number;
 }
@@ -89,7 +99,7 @@ export function createCache(options: CacheOptions): Cache {
   function create(id: string, request: StoreRequest): Entry {
     const { kind, hold = 'full', indexes = {} } = request;
     const managers = new Set<string>();
-    const scopes = toScopes(kind, request.scope ?? {}, options.namespaces);
+    const scopes = toScopes(kind, request.scope ?? {}, request.everywhere === true ? [] : options.namespaces);
     let echoMs: number | undefined;
     const store = createStore(kind, {
       clock,
@@ -113,8 +123,18 @@ export function createCache(options: CacheOptions): Cache {
         store,
         silentMs,
         disconnectedMs,
+        onState: reconsider,
       }),
     );
+    const listeners = new Set<(availability: Availability) => void>();
+    let known: Availability = 'unknown';
+    function reconsider(): void {
+      const isServed = feeds.every(({ state }) => state !== 'not-served');
+      const now = !isServed ? 'not-served' : store.synced ? 'served' : 'unknown';
+      if (now === known) return;
+      known = now;
+      for (const listener of listeners) listener(now);
+    }
     const report = (): StoreReport => ({
       kind,
       scope: request.scope ?? {},
@@ -124,7 +144,9 @@ export function createCache(options: CacheOptions): Cache {
       ...(echoMs === undefined ? {} : { echoMs }),
       feeds: feeds.map((feed) => feed.report()),
     });
-    return { id, store, feeds, managers, stop: new AbortController(), report, started: false, users: 0 };
+    const availability = (): Availability => known;
+    const stop = new AbortController();
+    return { id, store, feeds, managers, stop, report, availability, listeners, started: false, users: 0 };
   }
 
   function begin(entry: Entry): void {
@@ -152,6 +174,15 @@ export function createCache(options: CacheOptions): Cache {
       return {
         store: entry.store.view(request.manager) as unknown as Store<T>,
         report: entry.report,
+        get availability() {
+          return entry.availability();
+        },
+        onAvailability(listener) {
+          // An identity of its own, so that one function may listen twice.
+          const own = (availability: Availability): void => listener(availability);
+          entry.listeners.add(own);
+          return () => entry.listeners.delete(own);
+        },
         close() {
           if (!isOpen) return;
           isOpen = false;
@@ -177,7 +208,7 @@ function toScopes(kind: Kind, scope: Scope, namespaces: readonly string[] | unde
   return namespaces.map((one) => ({ ...rest, namespace: one }));
 }
 
-function toId({ kind, scope = {}, hold = 'full', indexes = {} }: StoreRequest): string {
+function toId({ kind, scope = {}, everywhere = false, hold = 'full', indexes = {} }: StoreRequest): string {
   const { namespace, labelSelector, fieldSelector } = scope;
   return JSON.stringify([
     apiVersionOf(kind),
@@ -185,6 +216,7 @@ function toId({ kind, scope = {}, hold = 'full', indexes = {} }: StoreRequest): 
     namespace,
     labelSelector,
     fieldSelector,
+    everywhere,
     nameOf(hold),
     Object.keys(indexes).sort(),
   ]);

@@ -30,6 +30,8 @@ export interface FeedOptions {
   readonly silentMs: number;
   /** Not connected for this long. */
   readonly disconnectedMs: number;
+  /** Told when the state is another, once what came with it is in the store. */
+  readonly onState?: () => void;
 }
 
 export type FeedState = 'starting' | 'following' | 'interrupted' | 'not-served';
@@ -46,6 +48,7 @@ export interface FeedReport {
 }
 
 export interface Feed {
+  readonly state: FeedState;
   report(): FeedReport;
   /** Follows the kind until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
@@ -98,6 +101,12 @@ export function createFeed(options: FeedOptions): Feed {
   }
 
   function take(change: ReflectorState<KubeObject>): void {
+    const before = state;
+    apply(change);
+    if (state !== before) options.onState?.();
+  }
+
+  function apply(change: ReflectorState<KubeObject>): void {
     switch (change.state) {
       case 'replaced':
         connected();
@@ -117,6 +126,9 @@ export function createFeed(options: FeedOptions): Feed {
   }
 
   return {
+    get state() {
+      return state;
+    },
     report() {
       const now = clock.monotonic();
       const isDisconnected = brokenAt !== undefined && now - brokenAt > disconnectedMs;

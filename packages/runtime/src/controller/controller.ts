@@ -2,12 +2,12 @@
  * A controller runs one operator: stores → keys → queue → workers → reconciler.
  *
  * Invariants: it works only between `start` and `stop` (its process may be on standby), and only once all its stores are
- * complete; a kind that is not installed makes it wait and say so, and no other controller. The worker below catches everything:
+ * complete; a kind that is not installed and not optional makes it wait and say so, and no other controller. The worker below catches everything:
  * a fault is retried as the table of faults says, anything else is a bug that is counted apart and backed off. One bad instance
  * never stalls another: each has its own back-off, and one whose work never ends gives its worker up.
  */
 import { Fault, type KubeClient } from '@keelson/kube';
-import { type Resource, resourceNameOf, toMilliseconds } from '@keelson/schema';
+import { type Kind, type Resource, resourceNameOf, toMilliseconds } from '@keelson/schema';
 import type { Cache, StoreReport } from '../cache/cache.ts';
 import { after, type Clock } from '../clock.ts';
 import type { Recorder } from '../events/recorder.ts';
@@ -49,6 +49,8 @@ export interface Controller extends ControllerSource {
   /** `waiting` until its stores are complete; `standby` while another replica leads. */
   readonly state: 'standby' | 'waiting' | 'working';
   stores(): readonly StoreReport[];
+  /** The kinds without which it does not begin. */
+  missing(): readonly Kind[];
   /** Begins to work, as soon as the stores are complete. */
   start(): void;
   /** Stops working: what runs may finish until the deadline. The stores stay warm. Answers the keys that run on regardless. */
@@ -80,7 +82,7 @@ export function createController(options: ControllerOptions): Controller {
   const reconciler = createReconciler({
     ...options,
     primary: stores.primary,
-    stores: { owned: stores.ownedBy, watched: stores.watchedBy },
+    stores: { owned: stores.ownedBy, watched: stores.watchedBy, served: stores.isServed },
     span: tracing.step,
     hooks: {
       step: ({ action, kind }) => metrics.step(action, resourceNameOf(kind)),
@@ -88,6 +90,10 @@ export function createController(options: ControllerOptions): Controller {
       effect: ({ handler, state: result }) => metrics.effect(handler, result),
       related: routing.relate,
     },
+  });
+  // What an instance decides may hang on a kind that came or went.
+  const forgetServed = stores.onServed(() => {
+    if (state === 'working') for (const key of routing.keys()) queue.add(key, 'background');
   });
   const workers = createWorkers({ queue, concurrency: operator.concurrency, clock, work });
   const bugs = createBugLog();
@@ -183,7 +189,7 @@ export function createController(options: ControllerOptions): Controller {
 
   async function begin(signal: AbortSignal): Promise<void> {
     try {
-      await stores.whenSynced(signal);
+      await stores.whenComplete(signal);
     } catch {
       return; // stopped while waiting
     }
@@ -209,6 +215,7 @@ export function createController(options: ControllerOptions): Controller {
       return state;
     },
     stores: stores.reports,
+    missing: stores.missing,
     start() {
       if (state !== 'standby') return;
       state = 'waiting';
@@ -224,6 +231,7 @@ export function createController(options: ControllerOptions): Controller {
       return left;
     },
     close() {
+      forgetServed();
       routing.close();
       stores.close();
     },

@@ -8,7 +8,7 @@
  * not about the object (no server, no credentials, no lease) ends the turn.
  */
 import { Fault, isFault } from '@keelson/kube';
-import type { Kind, KubeObject } from '@keelson/schema';
+import { type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
 import { isMarked } from '../marks.ts';
 import { differences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
@@ -70,11 +70,16 @@ export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
   let steps = 0;
   for (const step of plan.steps) {
     turn.signal.throwIfAborted();
-    const obstacle = step.action === 'delete' ? undefined : obstacleTo(step, undone);
-    if (obstacle !== undefined) {
-      held.push(obstacle);
-      if (step.action !== 'delete') undone.push(step);
-      continue;
+    if (step.action === 'delete') {
+      // What went with its kind is gone, whatever the cache still shows.
+      if (!turn.engine.stores.served(step.kind)) continue;
+    } else {
+      const because = obstacleTo(turn, step, undone);
+      if (because !== undefined) {
+        held.push({ kind: step.kind, object: step.object, because });
+        undone.push(step);
+        continue;
+      }
     }
     const result = await carryOut(turn, step);
     if (result.fault !== undefined) {
@@ -91,15 +96,17 @@ export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
   return { steps, refusals, leaving, failures, held };
 }
 
-function obstacleTo(step: CreateStep | ChangeStep, undone: readonly (CreateStep | ChangeStep)[]): Held | undefined {
-  const { kind, object } = step;
+/** Why there is no point in trying. */
+function obstacleTo(
+  turn: Turn,
+  step: CreateStep | ChangeStep,
+  undone: readonly (CreateStep | ChangeStep)[],
+): string | undefined {
+  const text = objectText(step.kind, step.object);
   const foundation = foundationOf(step, undone);
-  if (foundation === undefined) return undefined;
-  return {
-    kind,
-    object,
-    because: `${objectText(kind, object)} waits for ${objectText(foundation.kind, foundation.object)}`,
-  };
+  if (foundation !== undefined) return `${text} waits for ${objectText(foundation.kind, foundation.object)}`;
+  if (turn.engine.stores.served(step.kind)) return undefined;
+  return `${text} waits for its kind: ${resourceNameOf(step.kind)} is not installed in the cluster; once it is, the operator goes on by itself`;
 }
 
 async function carryOut(turn: Turn, step: Step): Promise<Result> {
@@ -199,5 +206,6 @@ function take(turn: Turn, step: CreateStep | ChangeStep, answer: KubeObject): vo
 }
 
 function record(turn: Turn, reason: string, message: string, action: string): void {
-  turn.engine.recorder.record(turn.self.object, { type: 'Normal', reason, message, action });
+  const text = turn.redactor.text(message);
+  turn.engine.recorder.record(turn.self.object, { type: 'Normal', reason, message: text, action });
 }

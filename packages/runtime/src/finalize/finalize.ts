@@ -48,7 +48,8 @@ export async function finalize<R extends Resource, X>(turn: Turn<R, X>, since: n
 
 /** What is outside first, then the children, then the last words. Past the deadline each gets a last try, whatever the others do. */
 async function cleanUp<R extends Resource, X>(turn: Turn<R, X>, isLate: boolean): Promise<Pending | undefined> {
-  const owned = collectOwned(turn);
+  // What went with its kind is gone, whatever the cache still shows.
+  const owned = collectOwned(turn).filter(({ kind }) => turn.engine.stores.served(kind));
   const attempt = isLate ? lastTry : (_: Turn, work: () => Promise<Pending | undefined>) => work();
   if (isOrphaning(turn.self.object)) return attempt(turn, () => releaseChildren(turn, owned));
   let wish: Finalization<R> = {};

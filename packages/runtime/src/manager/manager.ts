@@ -107,10 +107,10 @@ export function createManager(options: ManagerOptions): Manager {
       findings.push({ subject: 'webhooks', state: ok ? 'ok' : 'failed', message });
     }
     for (const controller of controllers) {
-      const missing = controller.stores().filter(({ synced }) => !synced);
+      const missing = controller.missing();
       const isWaiting = controller.state === 'waiting' && missing.length > 0;
       const message = isWaiting
-        ? `waiting for ${missing.map(({ kind }) => resourceNameOf(kind)).join(', ')}`
+        ? `waiting for ${missing.map((kind) => resourceNameOf(kind)).join(', ')}`
         : controller.state;
       findings.push({ subject: `controller ${controller.name}`, state: isWaiting ? 'waiting' : 'ok', message });
     }

@@ -12,11 +12,13 @@ import type { Turn } from './turn.ts';
 /** What carries the marks of this instance, as the caches have it. */
 export function collectOwned(turn: Turn): Child[] {
   const { operator, stores } = turn.engine;
-  return operator.owns.flatMap(({ kind }) =>
+  const owned = operator.owns.flatMap(({ kind }) =>
     [...stores.owned(kind).by(OWNER_UID, turn.owner.uid)]
       .filter(({ object }) => isMarked(object, turn.owner))
       .map((live) => ({ kind, live })),
   );
+  for (const { live } of owned) turn.redactor.learn(live.object);
+  return owned;
 }
 
 /** Everything that `reconcile` and `finalize` see. */
@@ -36,6 +38,7 @@ export async function observe<R extends Resource, X>(
       object: freeze(object),
     }));
   });
+  for (const { object } of related) turn.redactor.learn(object);
   const read = createReader({ operator, client, namespace, signal: turn.signal, redactor: turn.redactor });
   const children = createObjectSet(
     owned.map(({ kind, live }) => ({ kind, object: freeze(live.object) })),
@@ -47,6 +50,7 @@ export async function observe<R extends Resource, X>(
     self,
     owned: children,
     related: createObjectSet(related, namespace),
+    served: stores.served,
     // An operator without `observe` has X = undefined.
     external: freeze(external) as X,
     effects: effects.outcomes(turn.owner.uid),

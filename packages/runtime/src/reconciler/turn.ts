@@ -20,6 +20,8 @@ export interface Stores {
   /** Of an owned kind: only what carries the operator's label. */
   owned(kind: Kind): Store;
   watched(watch: Watch): Store;
+  /** Whether the cluster has a kind that the operator owns or watches. */
+  served(kind: Kind): boolean;
 }
 
 /** What the process wants to count; none of these may throw. */

@@ -107,7 +107,11 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
       operator,
       client,
       primary,
-      stores: { owned: (kind) => known(owned.get(kind)), watched: (watch) => known(watched.get(watch.kind)) },
+      stores: {
+        owned: (kind) => known(owned.get(kind)),
+        watched: (watch) => known(watched.get(watch.kind)),
+        served: () => true,
+      },
       recorder: { record: (_, note) => void events.push(note), flush: async () => undefined },
       fence: { check: () => undefined },
       claims,
