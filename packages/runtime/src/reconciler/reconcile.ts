@@ -81,24 +81,27 @@ async function reconcile<R extends Resource, X>(
   const owner = toOwner(engine.operator, self.object);
   const notes = memory.of(ref, owner.uid);
   const { generation } = self.object.metadata;
+  const redactor = createRedactor();
   const turn: Turn<R, X> = {
-    engine,
+    // Logs and traces show what is thrown as it is.
+    engine: { ...engine, span: (name, run) => engine.span(name, () => redactor.rethrown(run)) },
     self,
     owner,
     generation,
     signal,
     now: new Date(engine.clock.now()),
-    redactor: createRedactor(),
+    redactor,
     past: pastOf(notes, generation),
   };
   try {
     const leaving = self.object.metadata.deletionTimestamp !== undefined;
     const outcome = leaving ? await end(turn, memory, notes, ref) : await converge(turn, notes);
     noteOutcome(notes, generation, outcome);
-    return outcome;
-  } catch (error) {
+    return outcome.fault === undefined ? outcome : { ...outcome, fault: redactor.error(outcome.fault) };
+  } catch (thrown) {
+    const error = redactor.error(thrown);
     noteFailure(notes, generation, signal.aborted ? undefined : failureOf(turn, error));
-    await engine.span('status', () => reportFailure(turn, error));
+    await turn.engine.span('status', () => reportFailure(turn, error));
     throw error;
   }
 }
@@ -118,6 +121,7 @@ async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): 
   if (decision.kind === 'wait') return span('status', () => concludeWait(turn, decision));
   if (decision.kind === 'reject') return span('status', () => concludeReject(turn, decision));
   const wanted = toWanted(operator, turn.owner, decision.objects);
+  for (const { object } of wanted) turn.redactor.learn(object);
   const plan = await span('plan', async () => planTurn(turn, wanted, owned, decision.adopt));
   const executed = await span('execute', () => executeTurn(turn, wanted, owned, plan));
   const effects = await span('effects', () => runEffects(turn, decision.effects ?? []));
