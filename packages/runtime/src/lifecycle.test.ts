@@ -117,9 +117,9 @@ describe('a flawed table is refused when it is defined', () => {
     ['no states', { states: [] }, 'it has no states'],
     ['a state that no diagram can show', { initial: 'a b', states: ['a b'] }, "state 'a b' must be letters and digits"],
     [
-      'a field that is a path',
-      { field: 'status.phase', states: ['A'] },
-      "field 'status.phase' must be the name of one field",
+      'a field that is no path of names',
+      { field: 'current..state', states: ['A'] },
+      "field 'current..state' must be one field of the status",
     ],
     [
       'a terminal state with transitions',

@@ -5,8 +5,10 @@
  * initial one. It is a value: the engine asks `check` before it writes a status (and makes each transition an event and a
  * metric), the reference docs print `toTable` and `toMermaid`, and tests ask `canMove`.
  */
+import { isMap } from './plan/value.ts';
+
 export interface LifecycleDefinition<State extends string> {
-  /** The field of the status that holds the state, e.g. `phase`. */
+  /** The field of the status that holds the state, e.g. `phase` or `currentStatus.state`. */
   readonly field: string;
   /** The state of an instance that has none yet. */
   readonly initial: NoInfer<State>;
@@ -34,6 +36,8 @@ export interface Lifecycle<State extends string = string> {
   /** Like `canMove`, and says what would have been legal. */
   check(from: string | undefined, to: string): Move;
   isTerminal(state: string | undefined): boolean;
+  /** The state that this status holds; undefined when it holds none. */
+  stateIn(status: unknown): string | undefined;
   /** A Mermaid state diagram. */
   toMermaid(): string;
   /** A Markdown table: state, what may follow. */
@@ -71,6 +75,11 @@ export function defineLifecycle<const State extends string>(definition: Lifecycl
     terminal: Object.freeze(states.filter((state) => transitions[state].length === 0)),
     canMove: (from: string | undefined, to: string) => check(from, to).legal,
     check,
+    stateIn: (status: unknown) => {
+      let found = status;
+      for (const part of field.split('.')) found = isMap(found) ? found[part] : undefined;
+      return typeof found === 'string' ? found : undefined;
+    },
     isTerminal: (state: string | undefined) => followers(state).length === 0,
     toMermaid: () => {
       const arrows = states.flatMap((from) =>
@@ -95,8 +104,8 @@ function flawsOf<State extends string>(
   const { field, initial, states, terminal } = definition;
   const known = new Set<string>(states);
   const flaws: string[] = [];
-  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(field))
-    flaws.push(`field '${field}' must be the name of one field of the status, e.g. 'phase'`);
+  if (!/^[A-Za-z][A-Za-z0-9]*(\.[A-Za-z][A-Za-z0-9]*)*$/.test(field))
+    flaws.push(`field '${field}' must be one field of the status, e.g. 'phase' or 'currentStatus.state'`);
   if (states.length === 0) return [...flaws, 'it has no states'];
   for (const [i, state] of states.entries()) {
     if (!/^[A-Za-z][A-Za-z0-9]*$/.test(state))

@@ -86,6 +86,11 @@ describe('defineOperator', () => {
       { lifecycle: defineLifecycle({ field: 'state', initial: 'A', states: ['A'], transitions: {} }) },
       /kept in status\.state, which the status of Website does not have/,
     ],
+    [
+      'a life cycle in a field within a field that is not there',
+      { lifecycle: defineLifecycle({ field: 'current.state', initial: 'A', states: ['A'], transitions: {} }) },
+      /kept in status\.current\.state, which the status of Website does not have/,
+    ],
   ])('refuses %s and says what to do', (_, flaw, message) => {
     expect(() => defineOperator({ ...base, ...(flaw as object) })).toThrow(message);
   });

@@ -20,6 +20,7 @@ import type { EffectHandler } from './effect.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import { marks } from './marks.ts';
 import type { ObjectSet, Observed } from './observed.ts';
+import { isMap } from './plan/value.ts';
 import type { Admission } from './webhook/admission.ts';
 
 /** A kind the operator creates, changes and deletes. A bare kind means: in the owner's namespace (or cluster-scoped). */
@@ -232,13 +233,16 @@ function flawsOfRules<R extends Resource, X>(operator: Operator<R, X>): string[]
       flaws.push(`${span}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  const states = operator.lifecycle?.field;
-  const status = operator.resource.versions.find((version) => version.storage)?.status as
-    | { properties?: object }
-    | undefined;
-  if (states !== undefined && status?.properties !== undefined && !(states in status.properties))
-    flaws.push(
-      `its lifecycle is kept in status.${states}, which the status of ${operator.resource.kind} does not have`,
-    );
+  const field = operator.lifecycle?.field;
+  const status = operator.resource.versions.find((version) => version.storage)?.status;
+  if (field !== undefined && !hasField(status, field.split('.')))
+    flaws.push(`its lifecycle is kept in status.${field}, which the status of ${operator.resource.kind} does not have`);
   return flaws;
+}
+
+/** Whether a schema has this field; one that does not say what it has may have any. */
+function hasField(schema: unknown, [name, ...rest]: readonly string[]): boolean {
+  const properties = isMap(schema) ? schema.properties : undefined;
+  if (name === undefined || !isMap(properties)) return true;
+  return name in properties && hasField(properties[name], rest);
 }

@@ -25,6 +25,7 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { createBugLog } from './bug-log.ts';
 import { judgeFailure } from './failure.ts';
 import { createRouting } from './routing.ts';
+import { countStates } from './states.ts';
 import { openStores } from './stores.ts';
 
 export interface ControllerOptions {
@@ -211,6 +212,7 @@ export function createController(options: ControllerOptions): Controller {
     get instances() {
       return stores.primary.size;
     },
+    states: () => countStates(operator.lifecycle, stores.primary),
     get state() {
       return state;
     },

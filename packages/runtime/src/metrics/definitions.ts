@@ -224,6 +224,12 @@ export const definitions = {
     help: 'Instances of the resource that a controller reconciles',
     labels: CONTROLLER,
   },
+  instancesByState: {
+    type: 'gauge',
+    name: 'keelson_lifecycle_instances',
+    help: 'Instances by the state of their life cycle; one without a state yet counts as being in the initial one',
+    labels: ['controller', 'state'],
+  },
   cacheObjects: { type: 'gauge', name: 'keelson_cache_objects', help: 'Objects that a store holds', labels: STORE },
   cacheSynced: {
     type: 'gauge',

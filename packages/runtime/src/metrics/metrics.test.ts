@@ -65,6 +65,11 @@ describe('metrics', () => {
       active: 2,
       concurrency: 4,
       instances: 9,
+      states: () =>
+        new Map([
+          ['Running', 8],
+          ['Error', 1],
+        ]),
     });
     const forget = metrics.watchStores(() => [
       {
@@ -88,6 +93,8 @@ describe('metrics', () => {
       'workqueue_unfinished_work_seconds{name="website",controller="website"} 6',
       'workqueue_longest_running_processor_seconds{name="website",controller="website"} 4',
       'controller_runtime_active_workers{controller="website"} 2',
+      'keelson_lifecycle_instances{controller="website",state="Running"} 8',
+      'keelson_lifecycle_instances{controller="website",state="Error"} 1',
       `keelson_cache_objects${store} 12`,
       `keelson_reflector_restarts_total${store} 3`,
       `keelson_reflector_stale${store} 1`,
@@ -132,6 +139,7 @@ describe('metrics', () => {
       active: 0,
       concurrency: 1,
       instances: 0,
+      states: () => new Map([['Running', 0]]),
     });
     const feeds = [{ state: 'following' as const, stale: false, restarts: 0, lastContactMs: 1 }];
     metrics.watchStores(() => [

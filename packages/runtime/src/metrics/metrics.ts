@@ -26,6 +26,8 @@ export interface ControllerSource {
   readonly active: number;
   readonly concurrency: number;
   readonly instances: number;
+  /** How many instances are in each state, if they have a life cycle. */
+  states?(): ReadonlyMap<string, number>;
 }
 
 export interface ControllerMetrics {
@@ -91,6 +93,8 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     instruments.activeWorkers.set({ controller: name }, source.active);
     instruments.maxConcurrent.set({ controller: name }, source.concurrency);
     instruments.instances.set({ controller: name }, source.instances);
+    for (const [state, count] of source.states?.() ?? [])
+      instruments.instancesByState.set({ controller: name, state }, count);
   }
 
   function collectStores(): void {

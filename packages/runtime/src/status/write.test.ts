@@ -157,4 +157,26 @@ describe('the status', () => {
     expect((await stage.bench.self('web'))?.status).toMatchObject({ phase: 'Up' });
     expect(await stage.condition('web', 'Applied')).toMatchObject({ status: 'False', reason: 'OperatorBug' });
   });
+
+  it('keeps a life cycle also in a field within a field', async () => {
+    const lifecycle = defineLifecycle({
+      field: 'current.state',
+      initial: 'None',
+      states: ['None', 'Running', 'Deleted'],
+      transitions: { None: ['Running'], Running: ['Deleted'] },
+    });
+    const moves: unknown[] = [];
+    await stage.restartWith({ definition: { lifecycle }, hooks: { transition: (move) => moves.push(move) } });
+    await stage.bench.create('web');
+    for (const state of ['None', 'Running']) {
+      stage.bench.rules = () => apply({ objects: [], status: { current: { state } } });
+      await stage.bench.turn('web');
+    }
+    expect(moves).toEqual([
+      { from: undefined, to: 'None' },
+      { from: 'None', to: 'Running' },
+    ]);
+    stage.bench.rules = () => apply({ objects: [], status: { current: { state: 'None' } } });
+    await expect(stage.bench.turn('web')).rejects.toThrow("status.current.state may not go from 'Running' to 'None'");
+  });
 });

@@ -12,7 +12,6 @@ import { operatorBug } from '../bug.ts';
 import { explainFault } from '../execute/fault.ts';
 import { statusDifferences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
-import { isMap } from '../plan/value.ts';
 import { objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
 import { engineConditions } from './condition.ts';
@@ -69,17 +68,12 @@ function checkMove(turn: Turn, next: KubeObject): Move | undefined {
   const { operator } = turn.engine;
   if (operator.lifecycle === undefined) return undefined;
   const { lifecycle } = operator;
-  const from = stateIn(turn.self.object.status, lifecycle.field);
-  const to = stateIn(next.status, lifecycle.field);
+  const from = lifecycle.stateIn(turn.self.object.status);
+  const to = lifecycle.stateIn(next.status);
   if (to === undefined || to === from) return undefined;
   const verdict = lifecycle.check(from, to);
   if (!verdict.legal) throw operatorBug(`operator ${operator.name}: ${verdict.message}`);
   return { from, to };
-}
-
-function stateIn(status: unknown, field: string): string | undefined {
-  const state = isMap(status) ? status[field] : undefined;
-  return typeof state === 'string' ? state : undefined;
 }
 
 /** What turned is worth an event: a state that moved, an acceptance or an apply that failed. */

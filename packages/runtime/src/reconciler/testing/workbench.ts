@@ -29,7 +29,11 @@ export const Bundle = defineResource({
     replicas: Type.Optional(Type.Integer({ minimum: 0, default: 1 })),
     text: Type.Optional(Type.String()),
   }),
-  status: Type.Object({ phase: Type.Optional(Type.String()), text: Type.Optional(Type.String()) }),
+  status: Type.Object({
+    phase: Type.Optional(Type.String()),
+    text: Type.Optional(Type.String()),
+    current: Type.Optional(Type.Object({ state: Type.Optional(Type.String()) })),
+  }),
 });
 export type Bundle = typeof Bundle;
 
