@@ -133,6 +133,23 @@ describe('previewInstance', () => {
     expect(plan.refusals).toMatchObject([{ because: expect.stringContaining('was written by helm') }]);
   });
 
+  it('refuses to adopt what belongs to an instance that lives, and adopts what one left behind', async () => {
+    const name = `shared-${namespace}`;
+    const space: KubeObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    const first = await bench.create('first');
+    bench.rules = () => apply({ objects: [space], adopt: [{ kind: Namespace, name }] });
+    await bench.turn('first');
+    const living = await preview();
+    expect(living.plan.steps).toEqual([]);
+    expect(living.plan.refusals).toMatchObject([
+      { because: expect.stringContaining(`cannot be adopted because it belongs to Bundle/${namespace}/first`) },
+    ]);
+
+    await client.patch(Bundle, first.metadata, { type: 'merge', value: { metadata: { finalizers: null } } });
+    await client.delete(Bundle, first.metadata);
+    expect(brief((await preview()).plan.steps)).toEqual([`change Namespace ${name}`]);
+  });
+
   it('says what the API server would refuse, but not that what the plan makes first is missing', async () => {
     const place = `${namespace}-new`;
     bench.rules = () =>

@@ -6,7 +6,7 @@
 import { isFault, type KubeClient, systemClock } from '@keelson/kube';
 import { type Kind, type KubeObject, type Problem, type Resource, resourceNameOf } from '@keelson/schema';
 import { createStore } from './cache/memory-store.ts';
-import { OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
+import { holdsUid, OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
 import type { Store } from './cache/store.ts';
 import type { Decision } from './decision.ts';
 import { createEffectRunner } from './effects/runner.ts';
@@ -67,10 +67,11 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
   const { instance, problems, warnings } = admitInstance(operator, exists ? merge(existing, object) : object, existing);
   if (instance === undefined) return { problems, warnings, exists, plan: nothing, faults: [] };
 
-  const turn = await prepareTurn(operator, client, instance, signal);
+  let turn = await prepareTurn(operator, client, instance, signal);
   const owned = collectOwned(turn);
   const decision = decide(operator, await observe(turn, instance, owned));
   if (decision.kind !== 'apply') return { problems, warnings, exists, decision, plan: nothing, faults: [] };
+  if (decision.adopt !== undefined && decision.adopt.length > 0) turn = await withNeighbours(turn);
   const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision.adopt);
   return { problems, warnings, exists, decision, ...(await refine(turn, draft)) };
 }
@@ -143,6 +144,14 @@ async function prepareTurn<R extends Resource, X>(
     redactor: createRedactor(),
     past: { failures: 0, failure: undefined },
   };
+}
+
+/** With the other instances of the namespace: what one of them has is not adopted. */
+async function withNeighbours<R extends Resource, X>(turn: Turn<R, X>): Promise<Turn<R, X>> {
+  const { engine, owner, signal } = turn;
+  const scope = { namespace: owner.namespace, metadataOnly: true };
+  const primary = await readAll(engine.client, engine.operator.resource as Kind, scope, signal, new Set());
+  return { ...turn, engine: { ...engine, primary } };
 }
 
 function readOwned(
@@ -225,7 +234,7 @@ interface Met {
 async function meet({ engine, owner, signal }: Turn, step: CreateStep): Promise<Met> {
   const there = await findIfServed(engine.client, step, signal);
   if (there === undefined) return { step };
-  const ownership = ownershipOf(step.kind, there, owner, step.adopt);
+  const ownership = ownershipOf(step.kind, there, owner, step.adopt, (uid) => holdsUid(engine.primary, uid));
   if (ownership.whose === 'foreign')
     return { refusal: { kind: step.kind, object: step.object, because: ownership.because } };
   if (there.metadata.deletionTimestamp !== undefined)

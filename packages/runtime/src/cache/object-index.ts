@@ -1,6 +1,7 @@
 /** An index of a store: which objects a function gives a value for. Most values have one object, which then costs no set. */
 import type { KubeObject } from '@keelson/schema';
 import { marks } from '../marks.ts';
+import type { Store } from './store.ts';
 
 export type IndexFunction = (object: KubeObject) => readonly string[];
 
@@ -13,6 +14,12 @@ export function ownerUid(object: KubeObject): string | undefined {
     object.metadata.labels?.[marks.ownerUid] ??
     object.metadata.ownerReferences?.find((reference) => reference.controller === true)?.uid
   );
+}
+
+/** True when the store holds the object with this uid. Walks through all of it: for questions that are seldom asked. */
+export function holdsUid(store: Store, uid: string): boolean {
+  for (const { object } of store.list()) if (object.metadata.uid === uid) return true;
+  return false;
 }
 
 export const ownerUidIndex: IndexFunction = (object) => {

@@ -9,6 +9,7 @@
  */
 import { Fault, isFault } from '@keelson/kube';
 import { type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
+import { holdsUid } from '../cache/object-index.ts';
 import { isMarked } from '../marks.ts';
 import { differences } from '../plan/compare.ts';
 import { toLive } from '../plan/fields.ts';
@@ -156,7 +157,7 @@ async function tryCreate(turn: Turn, step: CreateStep): Promise<Fault | undefine
 /** It was to be created, but it is there: ours after all (its label lost, the cache behind), to be adopted, or not ours. */
 async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Result> {
   const { owner, engine } = turn;
-  const ownership = ownershipOf(step.kind, there, owner, step.adopt);
+  const ownership = ownershipOf(step.kind, there, owner, step.adopt, (uid) => holdsUid(engine.primary, uid));
   if (ownership.whose === 'foreign')
     return { wrote: false, refused: { kind: step.kind, object: step.object, because: ownership.because } };
   if (there.metadata.deletionTimestamp !== undefined)

@@ -12,8 +12,11 @@ export type Ownership =
   | { readonly whose: 'adopted'; readonly from: string }
   | { readonly whose: 'foreign'; readonly because: string };
 
+/** Tells whether the instance with this uid, of the resource and in the namespace of the owner that asks, is there. */
+export type Lives = (uid: string) => boolean;
+
 /** Whether this owner may write to this live object. */
-export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: boolean): Ownership {
+export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: boolean, lives: Lives): Ownership {
   const labels = live.metadata.labels ?? {};
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller?.uid === owner.uid) return { whose: 'ours' };
@@ -42,7 +45,25 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
       because: `${objectText(kind, live)} cannot be adopted because it ${holder}: an object has one controller only`,
     };
   }
+  // Two that adopt one object would take it from each other for ever.
+  if (labels[marks.ownerUid] !== undefined && !isLeftBehind(live, owner, lives)) {
+    return {
+      whose: 'foreign',
+      because:
+        `${objectText(kind, live)} cannot be adopted because it ${holder} by its label ${marks.ownerUid}: ` +
+        'let that owner no longer want it, or remove the label if that owner is gone for good',
+    };
+  }
   return { whose: 'adopted', from: holder };
+}
+
+/** True when the marks name an owner that is certainly gone: we see every instance of our own resource in our own namespace, and no others. */
+function isLeftBehind(live: KubeObject, owner: Owner, lives: Lives): boolean {
+  const { labels = {}, annotations = {} } = live.metadata;
+  const neighbourhood = ownerText({ ...owner, name: '' });
+  const isNeighbour =
+    labels[marks.operator] === owner.fieldManager && annotations[marks.owner]?.startsWith(neighbourhood) === true;
+  return isNeighbour && !lives(labels[marks.ownerUid] ?? '');
 }
 
 /** `is controlled by ReplicaSet web-1`, as the end of a sentence about a live object. */

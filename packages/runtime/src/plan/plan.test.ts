@@ -242,13 +242,47 @@ describe('whose object it is', () => {
     ]);
   });
 
-  it('takes over what is named for adoption and has no controller', () => {
-    const role = applied(stranger, ClusterRole, some(ClusterRole, 'web'));
-    const { steps, refusals } = plan([some(ClusterRole, 'web')], [role], {
+  const unmarked = (): Child => ({ kind: ClusterRole, live: { object: some(ClusterRole, 'web') } });
+  const byHand = (labels: Record<string, string>): Child => {
+    const object = some(ClusterRole, 'web');
+    return { kind: ClusterRole, live: { object: { ...object, metadata: { ...object.metadata, labels } } } };
+  };
+  const elsewhere = { ...stranger, namespace: 'elsewhere' };
+  it.each([
+    { given: 'nobody’s', child: unmarked(), lives: true, taken: true },
+    {
+      given: 'of a living instance',
+      child: applied(stranger, ClusterRole, some(ClusterRole, 'web')),
+      lives: true,
+      taken: false,
+    },
+    {
+      given: 'of an instance that is gone',
+      child: applied(stranger, ClusterRole, some(ClusterRole, 'web')),
+      lives: false,
+      taken: true,
+    },
+    {
+      given: 'of an instance out of our sight',
+      child: applied(elsewhere, ClusterRole, some(ClusterRole, 'web')),
+      lives: false,
+      taken: false,
+    },
+    {
+      given: 'of an instance of another operator',
+      child: applied({ ...stranger, fieldManager: 'shop-operator' }, ClusterRole, some(ClusterRole, 'web')),
+      lives: false,
+      taken: false,
+    },
+    { given: 'of nobody knows whom', child: byHand({ [marks.ownerUid]: 'uid-x' }), lives: false, taken: false },
+  ])('adopts what is $given: $taken', ({ child, lives, taken }) => {
+    const { steps, refusals } = plan([some(ClusterRole, 'web')], [child], {
       adopt: [{ kind: ClusterRole, name: 'web' }],
+      lives: () => lives,
     });
-    expect(refusals).toEqual([]);
-    expect(brief(steps)).toEqual(['change ClusterRole web']);
+    expect(brief(steps)).toEqual(taken ? ['change ClusterRole web'] : []);
+    expect(refusals).toHaveLength(taken ? 0 : 1);
+    if (!taken) expect(refusals[0]?.because).toMatch(/cannot be adopted because it .*keelson\.io\/owner-uid/);
   });
 
   it('does not adopt what somebody else controls', () => {

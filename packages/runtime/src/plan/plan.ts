@@ -13,7 +13,7 @@ import { isMarked, type Owner } from '../marks.ts';
 import { becauseOf, redactChanges, replacesPods } from './because.ts';
 import { differences } from './compare.ts';
 import { compareApplyOrder } from './order.ts';
-import { ownershipOf } from './ownership.ts';
+import { type Lives, ownershipOf } from './ownership.ts';
 import type { Settled } from './settled.ts';
 import { objectKey, objectText, type Wanted } from './wanted.ts';
 
@@ -93,6 +93,8 @@ export interface PlanInput {
   /** The live object in the place of a wanted one, whoever it belongs to, as far as it is known. */
   readonly find: (kind: Kind, ref: Ref) => Live | undefined;
   readonly adopt?: readonly (Ref & { readonly kind: Kind })[];
+  /** Whose marks still count when something is adopted; without it, everybody's do. */
+  readonly lives?: Lives;
   /** Another instance that wants the same object and was first, where nothing is there to tell by its marks. */
   readonly claimedBy?: (key: string) => string | undefined;
   /** True when this object has been there before, as far as this process knows. */
@@ -129,7 +131,7 @@ export function planInstance(input: PlanInput): Plan {
       steps.push({ action: 'create', kind, object, because, adopt });
       continue;
     }
-    const ownership = ownershipOf(kind, live.object, owner, adopt);
+    const ownership = ownershipOf(kind, live.object, owner, adopt, input.lives ?? (() => true));
     if (ownership.whose === 'foreign') refusals.push({ kind, object, because: ownership.because });
     else if (live.object.metadata.deletionTimestamp !== undefined)
       leaving.push({ kind, live: live.object, wanted: true });

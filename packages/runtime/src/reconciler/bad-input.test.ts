@@ -1,9 +1,9 @@
 import { Fault, isFault } from '@keelson/kube';
-import { ConfigMap, type KubeObject, toCrd } from '@keelson/schema';
+import { ClusterRole, ConfigMap, type KubeObject, toCrd } from '@keelson/schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apply } from '../decision.ts';
 import { marks } from '../marks.ts';
-import { configMap, deployment, type Stage, startStage } from './testing/stage.ts';
+import { clusterRole, configMap, deployment, type Stage, startStage } from './testing/stage.ts';
 import { Bundle } from './testing/workbench.ts';
 
 let stage: Stage;
@@ -83,6 +83,31 @@ describe('bad input', () => {
     expect((await stage.bench.find(ConfigMap, 'shared'))?.metadata.annotations?.[marks.owner]).toBe(
       `Bundle/${stage.namespace}/second`,
     );
+  });
+
+  it('lets the first of two instances adopt an object, and the second does not fight for it', async () => {
+    const name = `shared-${stage.namespace}`;
+    const admin = await stage.admin.create(ClusterRole, clusterRole(name) as ClusterRole, { fieldManager: 'helm' });
+    await stage.bench.create('first');
+    await stage.bench.create('second');
+    stage.bench.rules = () => apply({ objects: [clusterRole(name)], adopt: [{ kind: ClusterRole, name }] });
+    expect((await stage.bench.turn('first')).result).toBe('applied');
+    // Nothing but the marks on the object can tell any more.
+    await stage.bench.restart();
+
+    expect((await stage.bench.turn('second')).result).toBe('waiting');
+    expect(await stage.condition('second', 'Applied')).toMatchObject({
+      reason: 'OwnedByAnother',
+      message: expect.stringContaining(`belongs to Bundle/${stage.namespace}/first`),
+    });
+    const writes = await stage.writesDuring(async () => {
+      for (const one of ['first', 'second', 'first', 'second']) await stage.bench.turn(one);
+    });
+    expect(writes.filter((write) => write.includes('clusterroles'))).toEqual([]);
+    expect((await stage.bench.find(ClusterRole, name))?.metadata).toMatchObject({
+      uid: admin.metadata.uid,
+      annotations: { [marks.owner]: `Bundle/${stage.namespace}/first` },
+    });
   });
 
   it('rejects an instance that was stored before the schema changed, and touches nothing', async () => {

@@ -1,5 +1,6 @@
 /** Plan and execute for one turn: fits the pure plan to the caches and claims, and keeps the finalizer in step with the children. */
 import type { Kind, Ref } from '@keelson/schema';
+import { holdsUid } from '../cache/object-index.ts';
 import type { Apply } from '../decision.ts';
 import type { Effect } from '../effect.ts';
 import type { EffectReport } from '../effects/runner.ts';
@@ -19,7 +20,7 @@ export function planTurn(
   owned: readonly Child[],
   adopt: Apply<never>['adopt'],
 ): Plan {
-  const { claims, stores, settled } = turn.engine;
+  const { claims, primary, stores, settled } = turn.engine;
   const { owner } = turn;
   const find = (kind: Kind, ref: Ref) => stores.owned(kind).get(ref);
   // What carries somebody else's marks is theirs, whoever claims it; anything else goes to who comes first.
@@ -35,6 +36,7 @@ export function planTurn(
     owned,
     find,
     ...(adopt === undefined ? {} : { adopt }),
+    lives: (uid) => holdsUid(primary, uid),
     claimedBy: (key) => taken.get(key),
     wasThere: (key) => claims.wasThere(owner, key),
     settled,
