@@ -1,4 +1,4 @@
-/** What an operator answers: one of three outcomes, each a plain value. Faults are thrown by the engine, never decided. */
+/** What an operator answers: one of four outcomes, each a plain value. Faults are thrown by the engine, never decided. */
 import type { Condition, Duration, Kind, KubeObject, Ref, Resource } from '@keelson/schema';
 import type { Effect } from './effect.ts';
 
@@ -49,13 +49,24 @@ export interface Reject<R extends Resource> {
   readonly status?: StatusNote<R>;
 }
 
+export interface Expire<R extends Resource> {
+  readonly kind: 'expire';
+  /** CamelCase, for the event. */
+  readonly reason: string;
+  readonly message: string;
+  /** The last that is said, for who looks while the instance is being cleaned up. */
+  readonly status?: StatusNote<R>;
+}
+
 export type Decision<R extends Resource = Resource> =
   /** This should be. */
   | Apply<R>
   /** Not ours to fix: touch nothing, look again later. */
   | Wait<R>
   /** A bad spec: touch nothing until it changes. */
-  | Reject<R>;
+  | Reject<R>
+  /** Its time has come: delete the instance itself. Takes `expires: true` on the operator. */
+  | Expire<R>;
 
 export interface Finalization<R extends Resource = Resource> {
   /** All of these must succeed before the instance goes. */
@@ -78,4 +89,7 @@ export function wait<R extends Resource>(decision: Omit<Wait<R>, 'kind'>): Wait<
 }
 export function reject<R extends Resource>(decision: Omit<Reject<R>, 'kind'>): Reject<R> {
   return { kind: 'reject', ...decision };
+}
+export function expire<R extends Resource>(decision: Omit<Expire<R>, 'kind'>): Expire<R> {
+  return { kind: 'expire', ...decision };
 }

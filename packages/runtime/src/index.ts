@@ -6,12 +6,13 @@ export type {
   ConditionNote,
   Decision,
   EventNote,
+  Expire,
   Finalization,
   Reject,
   StatusNote,
   Wait,
 } from './decision.ts';
-export { apply, reject, wait } from './decision.ts';
+export { apply, expire, reject, wait } from './decision.ts';
 export type { Effect, EffectContext, EffectHandler, EffectOutcome } from './effect.ts';
 export { defineEffect } from './effect.ts';
 export type { EventSource } from './events/note.ts';

@@ -98,6 +98,8 @@ export interface OperatorDefinition<R extends Resource, X> {
   readonly grants?: readonly Grant[];
   /** Gathers what is outside the caches (another API, a Secret); its result reaches `reconcile` as `external`. */
   observe?(context: ObserveContext<R>): Promise<X>;
+  /** How long `observe` may take; then the turn has failed and is tried again later. Default 30s. */
+  readonly observeTimeout?: Duration;
   /** The rules: what should be, given what is. */
   reconcile(observed: Observed<R, X>): Decision<R>;
   /** What to do outside the cluster before an instance goes. Children need no code: the engine removes them. */
@@ -106,6 +108,8 @@ export interface OperatorDefinition<R extends Resource, X> {
   readonly admission?: Admission<R>;
   /** A state machine in the status: the engine refuses illegal transitions, and makes each legal one an event and a metric. */
   readonly lifecycle?: Lifecycle;
+  /** It ends instances itself, by answering `expire`: it may delete them. */
+  readonly expires?: boolean;
   /** How many instances are worked on at once. Default 4. */
   readonly concurrency?: number;
   /** How often every instance is looked at again even if nothing changed, at low priority. Default 10m. */
@@ -128,6 +132,7 @@ export interface Operator<R extends Resource = Resource, X = unknown>
     | 'concurrency'
     | 'resync'
     | 'finalizeDeadline'
+    | 'observeTimeout'
     | 'effects'
   > {
   readonly fieldManager: string;
@@ -139,6 +144,7 @@ export interface Operator<R extends Resource = Resource, X = unknown>
   readonly concurrency: number;
   readonly resync: Duration;
   readonly finalizeDeadline: Duration;
+  readonly observeTimeout: Duration;
 }
 
 /** Checks a definition and fills in its defaults; throws and names every flaw with its remedy. */
@@ -158,6 +164,7 @@ export function defineOperator<R extends Resource, X = undefined>(
     concurrency: definition.concurrency ?? 4,
     resync: definition.resync ?? '10m',
     finalizeDeadline: definition.finalizeDeadline ?? '10m',
+    observeTimeout: definition.observeTimeout ?? '30s',
   };
   const flaws = flawsOf(operator);
   if (flaws.length > 0) throw new TypeError(`operator '${definition.name}': ${flaws.join('; ')}`);
@@ -226,7 +233,7 @@ function flawsOfRules<R extends Resource, X>(operator: Operator<R, X>): string[]
   }
   if (!Number.isInteger(operator.concurrency) || operator.concurrency < 1)
     flaws.push(`concurrency must be a whole number of at least 1, not ${operator.concurrency}`);
-  for (const span of ['resync', 'finalizeDeadline'] as const) {
+  for (const span of ['resync', 'finalizeDeadline', 'observeTimeout'] as const) {
     try {
       if (toMilliseconds(operator[span]) <= 0) flaws.push(`${span} must be longer than nothing`);
     } catch (error) {

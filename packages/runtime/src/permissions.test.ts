@@ -4,7 +4,6 @@ import {
   ClusterRole,
   ConfigMap,
   type Grant,
-  type Kind,
   type KubeObject,
   mergeGrants,
   resourceNameOf,
@@ -15,12 +14,13 @@ import {
 } from '@keelson/schema';
 import { startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { apply } from './decision.ts';
+import { apply, expire } from './decision.ts';
 import { defineOperator, type OperatorDefinition } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { Bundle, startWorkbench } from './reconciler/testing/workbench.ts';
 
 const definition: Partial<OperatorDefinition<Bundle, unknown>> = {
+  expires: true,
   watches: [{ kind: Service, relate: () => ['all'] }],
   reads: [{ kind: Secret, names: ['credentials'], why: 'it logs in with them' }],
   observe: async ({ read }) => (await read.find(Secret, { name: 'credentials' }))?.metadata.name,
@@ -48,6 +48,7 @@ describe('permissions', () => {
       'bundles.bench.keelson.io: list watch',
       'bundles.bench.keelson.io: patch',
       'bundles.bench.keelson.io/status: patch',
+      'bundles.bench.keelson.io: delete',
       'bundles.bench.keelson.io/finalizers: update',
       'configmaps: get list watch create patch delete',
       'clusterroles.rbac.authorization.k8s.io: get list watch create patch delete',
@@ -68,6 +69,13 @@ describe('permissions', () => {
     const wide = clusterRole?.rules?.flatMap((rule) => rule.resources ?? []);
     expect(wide).toEqual(['configmaps', 'clusterroles']);
     expect(roles.map((role) => role.metadata.namespace)).toEqual(['shop']);
+  });
+
+  it('let no instance be deleted by an operator that does not declare it', () => {
+    const { expires: _, ...careful } = operator;
+    expect(brief(permissions([careful])).filter((one) => one.startsWith('bundles') && one.includes('delete'))).toEqual(
+      [],
+    );
   });
 
   it('are none for no operators', () => {
@@ -111,8 +119,8 @@ describe('under its own ServiceAccount', () => {
       await bench.turn('web');
       bench.rules = () => apply({ objects: [role(`a-${namespace}`), configMap('a')] });
       await bench.turn('web');
-      await admin.delete(Bundle as Kind, { namespace, name: 'web' });
-      await bench.seen(Bundle, 'web', (live) => live?.object.metadata.deletionTimestamp !== undefined);
+      bench.rules = () => expire({ reason: 'TimeIsUp', message: 'it has been long enough' });
+      expect(await bench.turn('web')).toMatchObject({ result: 'expired' });
       expect(await bench.turn('web')).toMatchObject({ result: 'deleted' });
     } finally {
       await bench.close();

@@ -23,6 +23,8 @@ function grantsOf(operator: Operator): Grant[] {
     { kind: resource, verbs: ['patch'], why: `${name} holds an instance until what it made is cleaned up` },
     { kind: resource, subresource: 'status', verbs: ['patch'], why: `${name} tells how an instance does` },
   ];
+  if (operator.expires === true)
+    own.push({ kind: resource, verbs: ['delete'], why: `${name} ends instances whose time has come` });
   // A cluster that checks owner references asks for this right before it lets a child block its owner's deletion
   // (admission plugin OwnerReferencesPermissionEnforcement).
   if (operator.owns.some(({ kind }) => isReachable(ownerOf(resource), kind, 'any'))) {

@@ -13,6 +13,7 @@ function instanceText({ instance, exists, decision, plan, faults, pods }: Instan
   const place = instance.metadata.namespace === undefined ? '' : ` in ${instance.metadata.namespace}`;
   const head = `${paint.strong(nameOf(instance))}${place}${exists ? '' : ' (new)'}`;
   if (decision.kind === 'wait') return `${head}: ${paint.warn('waits')}: ${decision.reason}: ${decision.message}\n`;
+  if (decision.kind === 'expire') return `${head}: ${paint.warn('expires')}: ${decision.reason}: ${decision.message}\n`;
   if (decision.kind === 'reject') return `${head}: ${paint.bad('rejected')}: ${decision.reason}: ${decision.message}\n`;
   const lines = [
     ...plan.steps.flatMap((step, index) => stepLines(step, pods[index] ?? [], paint)),

@@ -21,6 +21,8 @@ export async function render(options: RenderOptions, shell: Shell): Promise<void
     for (const warning of rendered.warnings) shell.note(`warning: ${name}: ${warning}\n`);
     if (decision?.kind === 'reject')
       throw failure('usage', `${manifest.place}: ${name} is rejected: ${decision.reason}: ${decision.message}`);
+    if (decision?.kind === 'expire')
+      shell.note(`note: ${name} would be deleted: ${decision.reason}: ${decision.message}\n`);
     if (decision?.kind === 'wait') shell.note(`note: ${name} would wait: ${decision.reason}: ${decision.message}\n`);
     objects.push(...rendered.objects);
   }

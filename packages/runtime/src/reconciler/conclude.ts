@@ -2,10 +2,11 @@
 
 import type { Fault } from '@keelson/kube';
 import { type KubeObject, type Resource, toMilliseconds } from '@keelson/schema';
-import type { Apply, EventNote, Reject, Wait } from '../decision.ts';
+import type { Apply, EventNote, Expire, Reject, Wait } from '../decision.ts';
 import type { EffectReport } from '../effects/runner.ts';
 import type { Executed } from '../execute/execute.ts';
 import { soonestOf } from '../execute/fault.ts';
+import { deleteInstance } from '../finalize/delete-instance.ts';
 import type { Pending } from '../finalize/finalize.ts';
 import { digest } from '../plan/value.ts';
 import type { Wanted } from '../plan/wanted.ts';
@@ -27,6 +28,8 @@ export interface Outcome {
     | 'waiting'
     /** The spec is bad: nothing happens until it changes. */
     | 'rejected'
+    /** The operator has ended the instance. */
+    | 'expired'
     /** The instance is being deleted, and nothing of ours holds it. */
     | 'deleted'
     /** There is no such instance. */
@@ -100,6 +103,16 @@ export async function concludeReject<R extends Resource>(turn: Turn<R>, decision
   const refused = { status: 'False', reason: decision.reason, message: decision.message } as const;
   const statusWritten = await state(turn, { note: decision.status, accepted: refused, ready: refused });
   return { result: 'rejected', steps: 0, statusWritten };
+}
+
+/** The time of the instance has come: after its last words it is deleted. The next turn, due at once, sees to the rest. */
+export async function concludeExpire<R extends Resource>(turn: Turn<R>, decision: Expire<R>): Promise<Outcome> {
+  const { reason, message, status: note } = decision;
+  const ready = { status: 'False', reason, message } as const;
+  const statusWritten = note === undefined ? false : await state(turn, { note, accepted, ready });
+  await deleteInstance(turn);
+  turn.engine.recorder.record(turn.self.object, { type: 'Normal', reason, message, action: 'Expire' });
+  return { result: 'expired', steps: 0, statusWritten, requeueAfterMs: 0 };
 }
 
 /** The instance is on its way out and waits for something. */

@@ -6,7 +6,7 @@ import type { Observed } from '../observed.ts';
 import type { Operator } from '../operator.ts';
 import { isMap } from '../plan/value.ts';
 
-const outcomes = ['apply', 'wait', 'reject'];
+const outcomes = ['apply', 'wait', 'reject', 'expire'];
 
 /** The operator's decision; an error that its code throws goes through as the bug it is. */
 export function decide<R extends Resource, X>(operator: Operator<R, X>, observed: Observed<R, X>): Decision<R> {
@@ -20,12 +20,17 @@ export function decide<R extends Resource, X>(operator: Operator<R, X>, observed
   }
   if (!isMap(decision) || !outcomes.includes(String(decision.kind))) {
     throw operatorBug(
-      `reconcile of operator ${operator.name} returned no decision: return apply({ … }), wait({ … }) or reject({ … })`,
+      `reconcile of operator ${operator.name} returned no decision: return apply({ … }), wait({ … }), reject({ … }) or expire({ … })`,
     );
   }
   if (decision.kind === 'apply' && !Array.isArray(decision.objects)) {
     throw operatorBug(
       `reconcile of operator ${operator.name} returned apply without objects: an empty list deletes all it owns`,
+    );
+  }
+  if (decision.kind === 'expire' && operator.expires !== true) {
+    throw operatorBug(
+      `reconcile of operator ${operator.name} returned expire, which it has no permission for: add expires: true to it`,
     );
   }
   return decision as unknown as Decision<R>;

@@ -22,7 +22,15 @@ import { createSettled } from '../plan/settled.ts';
 import { toWanted } from '../plan/wanted.ts';
 import { createRedactor } from '../redact.ts';
 import { failureOf, reportFailure } from '../status/failure.ts';
-import { concludeApply, concludePending, concludeReject, concludeWait, type Outcome, tellNews } from './conclude.ts';
+import {
+  concludeApply,
+  concludeExpire,
+  concludePending,
+  concludeReject,
+  concludeWait,
+  type Outcome,
+  tellNews,
+} from './conclude.ts';
 import { decide } from './decide.ts';
 import { createMemory, type Memory, type Notes, noteFailure, noteOutcome, pastOf } from './memory.ts';
 import { collectOwned, observe } from './observe.ts';
@@ -120,6 +128,7 @@ async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): 
   const decision = await span('decide', async () => decide(operator, observed));
   if (decision.kind === 'wait') return span('status', () => concludeWait(turn, decision));
   if (decision.kind === 'reject') return span('status', () => concludeReject(turn, decision));
+  if (decision.kind === 'expire') return span('expire', () => concludeExpire(turn, decision));
   const wanted = toWanted(operator, turn.owner, decision.objects);
   for (const { object } of wanted) turn.redactor.learn(object);
   const plan = await span('plan', async () => planTurn(turn, wanted, owned, decision.adopt));
