@@ -59,9 +59,9 @@ export function withoutNulls(value: unknown): unknown {
   return copy;
 }
 
-/** Freezes a JSON value and everything in it; what is frozen already is taken as frozen throughout. */
+/** Freezes a value and everything in it, but for bytes, which cannot be; what is frozen already is taken as frozen throughout. */
 export function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
   Object.freeze(value);
   for (const item of Object.values(value)) freeze(item);
   return value;
