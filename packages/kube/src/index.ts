@@ -1,3 +1,4 @@
+export { orAborted } from './abort.ts';
 export type {
   ApplyOptions,
   CallOptions,
@@ -21,5 +22,6 @@ export { type ClientOptions, createClient } from './create-client.ts';
 export type { ServedKind } from './discovery/served-kind.ts';
 export { Fault, type FaultCode, type FaultDetails, faults, isFault, type Retry } from './fault.ts';
 export { type Reflect, type ReflectorOptions, type ReflectorState, reflect } from './reflector.ts';
+export { compareResourceVersions, isOlder } from './resource-version.ts';
 export type { FlowControlOptions } from './transport/flow-control.ts';
 export type { ClientObserver, RequestReport, RetryReport, ThrottleReport } from './transport/observer.ts';

@@ -20,8 +20,8 @@ import { Fault, isFault } from './fault.ts';
 import { describeSubject } from './path.ts';
 import { listPages } from './reflector/list-pages.ts';
 import { type Backoff, defaultBackoff, retryInMs } from './reflector/pace.ts';
-import { isOlder } from './reflector/resource-version.ts';
 import { openStream, type Stream } from './reflector/stream.ts';
+import { isOlder } from './resource-version.ts';
 
 export type ReflectorState<T> =
   /** A full, consistent picture: whatever is not in it no longer exists. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Fault, type FaultCode } from '../fault.ts';
+import { compareResourceVersions, isOlder } from '../resource-version.ts';
 import { defaultBackoff, retryInMs } from './pace.ts';
-import { isOlder } from './resource-version.ts';
 
 const longest = (code: FaultCode) => retryInMs(new Fault(code, ''), 50, defaultBackoff, 0.999999);
 
@@ -34,5 +34,7 @@ describe('comparing resource versions', () => {
     ['0', '1', false],
   ])('%s before %s: %s', (a, b, expected) => {
     expect(isOlder(a, b)).toBe(expected);
+    expect(compareResourceVersions(a, b) < 0).toBe(expected);
+    if (expected) expect(compareResourceVersions(b, a)).toBeGreaterThan(0);
   });
 });

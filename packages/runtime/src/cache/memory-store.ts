@@ -5,12 +5,11 @@
  * Keeps the invariants of store.ts: the rules are in `sight` (what the watch shows) and `absorb` (what we wrote).
  * Called by cache.ts and, alone, by tests.
  */
+import { compareResourceVersions, isOlder, orAborted } from '@keelson/kube';
 import type { Kind, KubeObject } from '@keelson/schema';
-import { abortable } from '../abortable.ts';
 import type { Clock } from '../clock.ts';
 import { createHoldings, type Held, type HoldingsOptions, NEVER_SEEN } from './holdings.ts';
 import { createOwnWrites } from './own-writes.ts';
-import { compareResourceVersions, isOlder } from './resource-version.ts';
 import type { Live, Store, StoreEvent } from './store.ts';
 import { createTombstones } from './tombstones.ts';
 
@@ -211,7 +210,7 @@ export function createStore<T extends KubeObject = KubeObject>(
       get size() {
         return holdings.size;
       },
-      whenSynced: (signal) => (signal === undefined ? synced.promise : abortable(synced.promise, signal)),
+      whenSynced: (signal) => orAborted(synced.promise, signal),
       get(ref) {
         const held = holdings.find(ref);
         return held === undefined ? undefined : toLive(held);

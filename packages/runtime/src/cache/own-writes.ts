@@ -5,8 +5,8 @@
  * somebody else may have written too, and our write may have changed nothing and merely returned their version. So only those
  * resource versions are passed over that we can prove we made; in doubt a key runs once more, which writes nothing.
  */
+import { compareResourceVersions, isOlder } from '@keelson/kube';
 import type { ManagedFields } from '@keelson/schema';
-import { compareResourceVersions, isOlder } from './resource-version.ts';
 
 /** What the store must do with a version of an object that the watch shows. */
 export type Sighting =

@@ -8,8 +8,8 @@
  * A grave is needed only as long as a request or event may still be on its way, so graves are kept in two generations of a few
  * minutes: forgetting costs nothing, and a kind that churns cannot fill the memory.
  */
+import { isOlder } from '@keelson/kube';
 import type { Clock } from '../clock.ts';
-import { isOlder } from './resource-version.ts';
 
 const GENERATION_MS = 5 * 60_000;
 

@@ -1,7 +1,6 @@
 /** Follows one object by its name, through a watch of its own: all that a permission for this one name allows, and nothing is polled. */
-import { type Clock, type KubeClient, reflect } from '@keelson/kube';
+import { type Clock, isOlder, type KubeClient, reflect } from '@keelson/kube';
 import type { Kind, KubeObject, Ref } from '@keelson/schema';
-import { isOlder } from '../cache/resource-version.ts';
 
 export interface FollowOptions<T extends KubeObject> {
   readonly client: KubeClient;

@@ -6,9 +6,8 @@
  * dropped is counted, because events are for people and the work goes on without them.
  */
 import { randomBytes } from 'node:crypto';
-import { isFault, type KubeClient } from '@keelson/kube';
+import { isFault, type KubeClient, orAborted } from '@keelson/kube';
 import { Event, type KubeObject, type Ref } from '@keelson/schema';
-import { abortable } from '../abortable.ts';
 import { after, type Clock } from '../clock.ts';
 import type { Fence } from '../lease/fence.ts';
 import { fenceWrites } from '../lease/fence-writes.ts';
@@ -151,8 +150,8 @@ export function createEventRecorder(options: EventRecorderOptions): Recorder {
     },
     async flush(signal) {
       for (const series of known.values()) if (series.cancel !== undefined) writeCount(series);
-      if (signal === undefined) await writing;
-      else if (writing !== undefined) await abortable(writing, signal).catch(() => undefined); // nothing but the signal ends it early
+      // Nothing but the signal ends it early.
+      if (writing !== undefined) await orAborted(writing, signal).catch(() => undefined);
     },
   };
 }
