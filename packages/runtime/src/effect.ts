@@ -17,10 +17,13 @@ export interface Effect {
   readonly input: unknown;
   /** Check and repair again after this long. */
   readonly every?: Duration;
+  /** How long the handler may take; then it has failed. Default 30s. */
+  readonly timeout?: Duration;
 }
 
 export interface EffectContext {
   readonly read: Reader;
+  /** Aborted when the time is up or the process stops: to be passed on to whatever the handler waits for. */
   readonly signal: AbortSignal;
   readonly namespace?: string;
 }

@@ -28,6 +28,7 @@ describe('defineOperator', () => {
       concurrency: 4,
       resync: '10m',
       finalizeDeadline: '10m',
+      observeTimeout: '30s',
     });
     expect(Object.isFrozen(operator)).toBe(true);
   });

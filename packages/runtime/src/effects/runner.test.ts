@@ -1,21 +1,21 @@
 import type { KubeObject } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
-import { isOperatorBug } from '../bug.ts';
-import { defineEffect, type Effect } from '../effect.ts';
+import { isOperatorBug, operatorBug } from '../bug.ts';
+import { defineEffect, type Effect, type EffectContext } from '../effect.ts';
 import { createRedactor } from '../redact.ts';
 import { createSimulatedClock } from '../testing/simulated-clock.ts';
 import { createEffectRunner } from './runner.ts';
 
-function setUp(handler: (input: { n: number }) => unknown) {
+function setUp(handler: (input: { n: number }, context: EffectContext) => unknown) {
   const clock = createSimulatedClock();
   const calls: number[] = [];
   const runner = createEffectRunner({
     operator: {
       name: 'search',
       effects: {
-        template: defineEffect<{ n: number }>(async (input) => {
+        template: defineEffect<{ n: number }>(async (input, context) => {
           calls.push(input.n);
-          return handler(input);
+          return handler(input, context);
         }),
       },
     },
@@ -96,6 +96,62 @@ describe('the effect runner', () => {
     expect(calls).toEqual([1, 1]);
   });
 
+  it('goes by what `every` says now, not by what it said when it last ran', async () => {
+    const { calls, run, clock } = setUp(() => 'ok');
+    await run(template(1, { every: '1h' }));
+    await clock.advance(60_000);
+    expect(await run(template(1, { every: '2m' }))).toMatchObject({ dueInMs: 60_000 });
+    await clock.advance(60_000);
+    await run(template(1, { every: '2m' }));
+    expect(calls).toEqual([1, 1]);
+    expect(await run(template(1))).toEqual({ changed: false, done: true });
+  });
+
+  it('keeps what the others came to when one of them is a bug, and starts none of those again', async () => {
+    const slow = Promise.withResolvers<string>();
+    const { calls, run, runner } = setUp(({ n }) => {
+      if (n === 1) throw operatorBug('reads what it may not');
+      return slow.promise;
+    });
+    const running = run(template(1), template(2, { key: 'b' })).catch((error: unknown) => error);
+    slow.resolve('ok');
+    expect(isOperatorBug(await running)).toBe(true);
+    expect([...runner.outcomes('uid')]).toMatchObject([['b', { state: 'done', result: 'ok' }]]);
+    await run(template(2, { key: 'b' }));
+    expect(calls).toEqual([1, 2]);
+  });
+
+  it('ends a handler that takes too long, also one that does not heed its signal', async () => {
+    const signals: AbortSignal[] = [];
+    const { run, clock, runner } = setUp(({ n }, { signal }) => {
+      signals.push(signal);
+      if (n === 2) return new Promise(() => undefined);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+    });
+    const running = run(template(1), template(2, { key: 'b', timeout: '5s' }));
+    await clock.advance(5_000);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+    await clock.advance(25_000);
+    expect(await running).toMatchObject({ done: false });
+    expect([...runner.outcomes('uid')]).toMatchObject([
+      ['a', { state: 'failed', message: "effect 'a' took longer than 30 s" }],
+      ['b', { state: 'failed', message: "effect 'b' took longer than 5 s" }],
+    ]);
+  });
+
+  it('does not start a second time what still runs', async () => {
+    const { calls, run, clock, runner } = setUp(() => new Promise(() => undefined));
+    for (let turn = 0; turn < 3; turn += 1) {
+      const running = run(template(1));
+      await clock.advance(31_000);
+      await running;
+    }
+    expect(calls).toEqual([1]);
+    expect(runner.outcomes('uid').get('a')).toMatchObject({
+      message: "effect 'a' still runs although its time was up: its handler must heed the signal that it is given",
+    });
+  });
+
   it('keeps what was read from Secrets out of outcomes', async () => {
     const secret: KubeObject = {
       apiVersion: 'v1',
@@ -128,10 +184,11 @@ describe('the effect runner', () => {
     ['an unknown handler', [template(1, { handler: 'index' })], /handler 'index', which it does not have.*template/],
     ['an inherited name', [template(1, { handler: 'toString' })], /handler 'toString', which it does not have/],
     ['a key twice', [template(1), template(2)], /effect 'a' twice/],
+    ['a duration that is none', [template(1, { timeout: 'soon' as '1s' })], /effect 'a': 'soon' is not a duration/],
   ])('calls %s a bug of the operator', async (_, effects, message) => {
     const { run, calls } = setUp(() => 'ok');
     const error = await run(...effects).catch((thrown: unknown) => thrown);
     expect(isOperatorBug(error) && error.message).toMatch(message);
-    if (effects.length === 1) expect(calls).toEqual([]);
+    expect(calls).toEqual([]);
   });
 });

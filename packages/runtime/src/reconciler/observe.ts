@@ -1,5 +1,5 @@
 /** Observe: gathers everything that an operator decides from. Reads only; what comes out is frozen. */
-import type { Instance, Resource } from '@keelson/schema';
+import { type Instance, type Resource, toMilliseconds } from '@keelson/schema';
 import { OWNER_UID } from '../cache/object-index.ts';
 import { isMarked } from '../marks.ts';
 import { createObjectSet, type Observed } from '../observed.ts';
@@ -7,6 +7,7 @@ import type { Child } from '../plan/plan.ts';
 import { freeze } from '../plan/value.ts';
 import { createReader } from '../reader.ts';
 import { selectRelated } from '../relations/related.ts';
+import { withTimeLimit } from '../time-limit.ts';
 import type { Turn } from './turn.ts';
 
 /** What carries the marks of this instance, as the caches have it. */
@@ -27,7 +28,7 @@ export async function observe<R extends Resource, X>(
   self: Instance<R>,
   owned: readonly Child[],
 ): Promise<Observed<R, X>> {
-  const { operator, stores, client, effects, hooks } = turn.engine;
+  const { operator, stores, client, clock, effects, hooks } = turn.engine;
   const { namespace } = turn.owner;
   const related = operator.watches.flatMap((watch) => {
     const { kind } = watch;
@@ -39,12 +40,16 @@ export async function observe<R extends Resource, X>(
     }));
   });
   for (const { object } of related) turn.redactor.learn(object);
-  const read = createReader({ operator, client, namespace, signal: turn.signal, redactor: turn.redactor });
   const children = createObjectSet(
     owned.map(({ kind, live }) => ({ kind, object: freeze(live.object) })),
     namespace,
   );
-  const external = await operator.observe?.({ self, owned: children, read, signal: turn.signal });
+  const gather = (signal: AbortSignal): Promise<X | undefined> => {
+    const read = createReader({ operator, client, namespace, signal, redactor: turn.redactor });
+    return operator.observe?.({ self, owned: children, read, signal }) ?? Promise.resolve(undefined);
+  };
+  const limit = { clock, ms: toMilliseconds(operator.observeTimeout), signal: turn.signal };
+  const external = await withTimeLimit({ ...limit, what: `observe of operator ${operator.name}` }, gather);
   const { failure } = turn.past;
   return Object.freeze({
     self,
