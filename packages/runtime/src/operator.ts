@@ -33,6 +33,11 @@ export interface Owned {
    * again when it comes or goes, and an object of it that is wanted meanwhile is named in the Applied condition.
    */
   readonly optional?: boolean;
+  /**
+   * An object of this kind is deleted and made anew when what is to change cannot change on an existing one (the template of a
+   * Job, a selector, a roleRef). What it runs or holds ends with it.
+   */
+  readonly replace?: boolean;
 }
 
 /** Which objects of a watched kind belong to one instance. */

@@ -27,7 +27,7 @@ import {
 import { objectKey, objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
 import { checkMarks, isShared, withdraw } from './answer.ts';
-import { explainFault, isOfTheServer } from './fault.ts';
+import { explainFault, isImmutable, isOfTheServer } from './fault.ts';
 import { removeChild } from './remove.ts';
 import { foundationOf } from './standing.ts';
 
@@ -179,9 +179,30 @@ async function change(turn: Turn, step: ChangeStep): Promise<Result> {
   const { uid } = step.live.metadata;
   // The uid makes the server refuse when the object was deleted or made anew since: it is neither revived nor mistaken.
   const aimed = { ...step.object, metadata: { ...step.object.metadata, ...(uid === undefined ? {} : { uid }) } };
-  take(turn, step, await send(turn, step.kind, aimed, { force: true }));
+  try {
+    const answer = await send(turn, step.kind, aimed, { force: true });
+    take(turn, step, answer);
+    // The server has another form for what we sent, as we know from now on: nothing was written, and there is nothing to tell.
+    if (answer.metadata.resourceVersion === step.live.metadata.resourceVersion) return { wrote: false };
+  } catch (error) {
+    if (isImmutable(error) && isReplaceable(turn, step)) return replace(turn, step);
+    throw error;
+  }
   record(turn, 'Changed', `changed ${objectText(step.kind, step.object)}: ${step.because}`, 'Change');
   return { wrote: true };
+}
+
+/** Declared so by the operator, and ours to delete. */
+function isReplaceable({ engine, owner }: Turn, { kind, live }: ChangeStep): boolean {
+  return isMarked(live, owner) && engine.operator.owns.some((owned) => owned.kind === kind && owned.replace === true);
+}
+
+/** Makes the object anew: at once, or in a later turn when something still holds the old one. */
+async function replace(turn: Turn, { kind, object, live, because }: ChangeStep): Promise<Result> {
+  const { asked, left } = await removeChild(turn, kind, live);
+  if (asked) record(turn, 'Replaced', `deleted ${objectText(kind, live)} to make it anew: ${because}`, 'Replace');
+  if (left !== undefined) return { wrote: asked, leaving: { kind, live: left, wanted: true } };
+  return create(turn, { action: 'create', kind, object, because, adopt: false });
 }
 
 async function remove(turn: Turn, step: DeleteStep): Promise<Result> {

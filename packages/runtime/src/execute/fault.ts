@@ -23,9 +23,7 @@ export function explainFault(error: unknown, doing: string): unknown {
   if (error.code === 'Invalid' && /metadata\.uid: Invalid value/.test(error.message)) {
     return new Fault('Conflict', `could not ${doing}: it was deleted and made anew meanwhile`, error.details, error);
   }
-  const immutable =
-    error.code === 'Invalid' && /immutable|may not be (changed|updated)|forbidden: updates/i.test(error.message);
-  const remedy = immutable
+  const remedy = isImmutable(error)
     ? 'this field cannot be changed on an existing object: delete the object, and it is made anew as wanted'
     : remedies[error.code];
   if (/field not declared in schema/.test(error.message)) {
@@ -34,6 +32,20 @@ export function explainFault(error: unknown, doing: string): unknown {
   }
   const message = `could not ${doing}: ${error.message}${remedy === undefined ? '' : ` (${remedy})`}`;
   return new Fault(error.code, message, error.details, error);
+}
+
+/** How the API server and CEL rules say that a field cannot change on an existing object. */
+const unchangeable = /immutable|may not be (changed|updated)|cannot change|forbidden: updates/i;
+
+/** True when this is all that the server has against a change: made anew, the object would be as wanted. */
+export function isImmutable(error: unknown): boolean {
+  if (!isFault(error, 'Invalid')) return false;
+  const causes = error.details.causes ?? [];
+  // A uid that differs means that another object has its place.
+  if (causes.some(({ field }) => field === 'metadata.uid')) return false;
+  return causes.length === 0
+    ? unchangeable.test(error.message)
+    : causes.every(({ message = '' }) => unchangeable.test(message));
 }
 
 /** True for a fault that has nothing to do with what was asked: everything else would fail the same way. */
