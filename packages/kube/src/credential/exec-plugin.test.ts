@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -5,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecConfig } from '../config/config.ts';
 import { first } from '../testing/pem.ts';
 import { createStepClock, type StepClock } from '../testing/step-clock.ts';
-import { createExecCredential } from './exec-plugin.ts';
+import { createExecCredential, runPlugin } from './exec-plugin.ts';
 
 const apiVersion = 'client.authentication.k8s.io/v1';
 let directory: string;
@@ -113,6 +114,30 @@ describe('a plugin that fails is named with its remedy, and its output never quo
     expect(error).toMatchObject({ code: 'CredentialsFailed', message: expect.stringMatching(expected) });
     expect(String((error as Error).stack) + String((error as Error).cause)).not.toContain('topsecret');
   });
+
+  it('one that never ends is ended at the limit with everything it started, also what ignores SIGTERM', async () => {
+    const pids = join(directory, 'pids');
+    const exec = await plugin(
+      `trap '' TERM\nsh -c 'trap "" TERM; echo $$ >> ${pids}; sleep 30' &\necho $$ >> ${pids}\nwait`,
+    );
+    const source = createExecCredential(exec, '', clock, (given) => runPlugin(given, 500));
+    await expect(source.current()).rejects.toThrow(`exec plugin ${exec.command} took longer than 0.5 s and was ended`);
+    const isAlive = (pid: string) =>
+      existsSync(`/proc/${pid}`) && !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ');
+    const started = (await readFile(pids, 'utf8')).trim().split('\n');
+    expect(started).toHaveLength(2);
+    await expect.poll(() => started.filter(isAlive)).toEqual([]);
+  });
+
+  it('one that leaves a child behind with its output open is done when it has ended itself', async () => {
+    const pid = join(directory, 'pid');
+    const exec = await plugin(`sleep 30 & echo $! > ${pid}\n${print({ token: 'abc' })}`);
+    try {
+      expect((await login(exec).current()).authorization?.reveal()).toBe('Bearer abc');
+    } finally {
+      process.kill(Number(await readFile(pid, 'utf8')));
+    }
+  }, 10_000);
 
   it('and works again as soon as the plugin does', async () => {
     const source = login(await plugin('exit 1'));

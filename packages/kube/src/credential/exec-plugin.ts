@@ -2,7 +2,7 @@
  * Exec plugins (client.authentication.k8s.io): a program that prints an ExecCredential. Its answer is used until it expires or
  * the server refuses it; calls that arrive while it runs share that one run.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { orAborted } from '../abort.ts';
 import type { Clock } from '../clock.ts';
 import type { ExecConfig } from '../config/config.ts';
@@ -14,6 +14,8 @@ import type { Credential, Identity } from './credential.ts';
 export type RunPlugin = (exec: ExecConfig) => Promise<string>;
 
 const timeLimitMs = 120_000;
+/** For what is still in the pipe when the plugin has ended. */
+const lastWordsMs = 500;
 
 export function createExecCredential(
   exec: ExecConfig,
@@ -94,7 +96,8 @@ function toAnswer(exec: ExecConfig, output: string): { identity: Identity; expir
   };
 }
 
-function runPlugin(exec: ExecConfig): Promise<string> {
+/** Runs a plugin and gives what it printed; within the limit it has ended, or has been ended with all that it started. */
+export function runPlugin(exec: ExecConfig, limitMs = timeLimitMs): Promise<string> {
   const terminal = process.stdin.isTTY === true;
   if (exec.interactiveMode === 'Always' && !terminal) {
     const remedy = 'log in on a terminal first, or use a credential that needs none';
@@ -106,36 +109,62 @@ function runPlugin(exec: ExecConfig): Promise<string> {
     kind: 'ExecCredential',
     spec: { interactive, ...(exec.cluster === undefined ? {} : { cluster: exec.cluster }) },
   };
-  return new Promise((resolve, reject) => {
-    const child = spawn(exec.command, exec.args, {
-      env: { ...process.env, ...exec.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
-      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
-      timeout: timeLimitMs,
-      windowsHide: true,
-    });
+  // A group of its own, so that it can be ended together with what it starts; but only a program in our group may use the terminal.
+  const detached = !interactive && process.platform !== 'win32';
+  const child = spawn(exec.command, exec.args, {
+    env: { ...process.env, ...exec.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    stdio: [interactive ? 'inherit' : 'ignore', 'pipe', interactive ? 'inherit' : 'pipe'],
+    windowsHide: true,
+    detached,
+  });
+  return new Promise<string>((resolve, reject) => {
+    const fail = (problem: string, cause?: unknown) =>
+      reject(new Fault('CredentialsFailed', `exec plugin ${exec.command} ${problem}`, {}, cause));
     const output: Buffer[] = [];
     let complaint = '';
+    const said = () => (complaint.trim() === '' ? '' : `; it said: ${complaint.trim()}`);
     child.stdout?.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr?.on('data', (chunk: Buffer) => {
       complaint = (complaint + chunk.toString('utf8')).slice(-500);
     });
+    const limit = setTimeout(() => {
+      fail(`took longer than ${limitMs / 1000} s and was ended${said()}`);
+      kill(child, detached);
+      letGo();
+    }, limitMs);
+    let lastWords: NodeJS.Timeout | undefined;
+    const letGo = () => {
+      clearTimeout(limit);
+      clearTimeout(lastWords);
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    };
+    const end = (code: number | null, signal: NodeJS.Signals | null) => {
+      letGo();
+      if (code === 0) resolve(Buffer.concat(output).toString('utf8'));
+      else fail(`${signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`}${said()}`);
+    };
     child.once('error', (error: NodeJS.ErrnoException) => {
+      letGo();
       const missing = error.code === 'ENOENT';
       const problem = missing ? 'is not installed (not found)' : `cannot be started (${error.code})`;
-      const hint =
-        exec.installHint === undefined
-          ? missing
-            ? 'install it, or correct exec.command'
-            : 'check its permissions'
-          : exec.installHint.trim();
-      reject(new Fault('CredentialsFailed', `exec plugin ${exec.command} ${problem}: ${hint}`, {}, error));
+      const remedy = missing ? 'install it, or correct exec.command' : 'check its permissions';
+      fail(`${problem}: ${exec.installHint?.trim() ?? remedy}`, error);
     });
-    child.once('close', (code, signal) => {
-      if (code === 0) return resolve(Buffer.concat(output).toString('utf8'));
-      const how =
-        signal === null ? `ended with exit code ${code}` : `was ended by ${signal} (limit ${timeLimitMs / 1000} s)`;
-      const said = complaint.trim() === '' ? '' : `; it said: ${complaint.trim()}`;
-      reject(new Fault('CredentialsFailed', `exec plugin ${exec.command} ${how}${said}`));
+    // `close` comes when its output has been read to the end, which a child of its own that lives on can put off for ever.
+    child.once('exit', (code, signal) => {
+      lastWords = setTimeout(() => end(code, signal), lastWordsMs);
     });
+    child.once('close', end);
   });
+}
+
+/** SIGKILL, because what hangs may not listen to anything else. */
+function kill(child: ChildProcess, isGroup: boolean): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL');
+  } catch {
+    // It ended at this very moment.
+  }
 }
