@@ -10,6 +10,9 @@ export interface Clock {
   random(): number;
 }
 
+/** The longest delay that a timer of the platform takes, about 25 days; a longer one would fire at once. */
+export const longestTimerMs = 2 ** 31 - 1;
+
 /** The machine's own time. A sleep ends at once, and leaves no timer or listener, when its signal is aborted. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -22,7 +25,7 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', aborted);
         resolve();
       };
-      const timer = setTimeout(done, ms);
+      const timer = setTimeout(done, Math.min(ms, longestTimerMs));
       const aborted = () => {
         clearTimeout(timer);
         reject(signal?.reason);

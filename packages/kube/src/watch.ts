@@ -4,6 +4,7 @@
  */
 import { apiVersionOf, type Kind, type KubeObject } from '@keelson/schema';
 import type { WatchEvent } from './client.ts';
+import { longestTimerMs } from './clock.ts';
 import { Fault } from './fault.ts';
 import { LineSplitter } from './line-splitter.ts';
 import { describeSubject } from './path.ts';
@@ -51,13 +52,13 @@ function stallAfter(exchange: Exchange, idleTimeoutMs: number, request: ApiReque
   const check = () => {
     const left = idleTimeoutMs - exchange.idleMs;
     if (left > 0) {
-      timer = setTimeout(check, left);
+      timer = setTimeout(check, Math.min(left, longestTimerMs));
       return;
     }
     const what = `the stream of ${describeSubject(request.subject)} was silent for ${idleTimeoutMs / 1000} s: the connection is dead`;
     exchange.cancel(new Fault('StreamStalled', what, { request: `GET ${request.path}` }));
   };
-  timer = setTimeout(check, idleTimeoutMs);
+  timer = setTimeout(check, Math.min(idleTimeoutMs, longestTimerMs));
   return () => clearTimeout(timer);
 }
 

@@ -1,4 +1,5 @@
 import { childSignal } from '../abort.ts';
+import { longestTimerMs } from '../clock.ts';
 
 /** A caller's signal and a time limit as one signal. */
 export interface Deadline {
@@ -14,10 +15,13 @@ export function startDeadline(parent: AbortSignal | undefined, ms: number): Dead
   const child = childSignal(parent);
   const endsAt = performance.now() + ms;
   let expired = false;
-  const timer = setTimeout(() => {
-    expired = true;
-    child.abort(new Error(`deadline of ${ms} ms`));
-  }, ms);
+  const timer = setTimeout(
+    () => {
+      expired = true;
+      child.abort(new Error(`deadline of ${ms} ms`));
+    },
+    Math.min(ms, longestTimerMs),
+  );
   return {
     signal: child.signal,
     get expired() {

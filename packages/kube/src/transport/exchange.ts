@@ -47,7 +47,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #failure: { error: unknown } | undefined;
   #sent = false;
   #wake: (() => void) | undefined;
-  #lastByteAt = Date.now();
+  #lastByteAt = performance.now();
   readonly #signal: AbortSignal | undefined;
   readonly #onAbort = () => this.cancel(this.#signal?.reason);
 
@@ -80,9 +80,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  /** Milliseconds since the last byte, none while we ourselves hold the stream up. */
+  /** Milliseconds since the last byte (by a clock that nobody sets), none while we ourselves hold the stream up. */
   get idleMs(): number {
-    return this.#controller?.paused === true ? 0 : Date.now() - this.#lastByteAt;
+    return this.#controller?.paused === true ? 0 : performance.now() - this.#lastByteAt;
   }
 
   async head(): Promise<AnswerHead> {
@@ -100,7 +100,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (chunk !== undefined) {
         this.#buffered -= chunk.length;
         if (this.#buffered <= pauseAboveBytes / 2 && this.#controller?.paused === true) {
-          this.#lastByteAt = Date.now();
+          this.#lastByteAt = performance.now();
           this.#controller.resume();
         }
         return chunk;
@@ -139,19 +139,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.#sent = true;
-    this.#lastByteAt = Date.now();
+    this.#lastByteAt = performance.now();
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: AnswerHead['headers']): void {
     // 1xx is an announcement, not the answer.
     if (status < 200) return;
     this.#head = { status, headers };
-    this.#lastByteAt = Date.now();
+    this.#lastByteAt = performance.now();
     this.#notify();
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#lastByteAt = Date.now();
+    this.#lastByteAt = performance.now();
     this.#chunks.push(chunk);
     this.#buffered += chunk.length;
     if (this.#buffered > pauseAboveBytes) controller.pause();

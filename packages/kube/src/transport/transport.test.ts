@@ -484,6 +484,34 @@ describe('streams', () => {
     expect(performance.now() - startedAt).toBeGreaterThan(480);
   });
 
+  it('given a clock that is set back, silence is noticed all the same', async () => {
+    const server = await up(serveHttp((_, response) => void response.write(event('a'))));
+    const { now } = Date;
+    cleanUp.push(async () => {
+      Date.now = now;
+    });
+    const watching = collect(clientFor(localConfig(`http://127.0.0.1:${server.port}`)), { idleTimeoutMs: 300 });
+    await expect.poll(() => server.sockets.size).toBe(1);
+    Date.now = () => now() - 3_600_000;
+    expect(await watching).toEqual({ names: ['a'], fault: 'StreamStalled' });
+  });
+
+  it('given limits longer than a timer can be, they are long, not over at once', async () => {
+    const server = await up(
+      serveHttp((request, response) => {
+        if (request.url?.includes('watch') !== true) setTimeout(() => response.end(answer), 100);
+        else {
+          response.write(event('a'));
+          setTimeout(() => response.end(event('b')), 100);
+        }
+      }),
+    );
+    const client = clientFor(localConfig(`http://127.0.0.1:${server.port}`));
+    expect(await client.get(pods, ref, { timeoutMs: 2 ** 31 })).toMatchObject({ kind: 'Pod' });
+    const names = { names: ['a', 'b'] };
+    expect(await collect(client, { idleTimeoutMs: Number.POSITIVE_INFINITY })).toMatchObject(names);
+  });
+
   it('given a reader that does not read, the sender is held back and nothing is lost', async () => {
     const total = 40_000;
     const filler = 'x'.repeat(1_000);
