@@ -30,7 +30,7 @@ export interface FeedOptions {
   readonly silentMs: number;
   /** Not connected for this long. */
   readonly disconnectedMs: number;
-  /** Told when the state is another, once what came with it is in the store. */
+  /** Told when the state is another or a full picture has come, once it is in the store. */
   readonly onState?: () => void;
 }
 
@@ -103,7 +103,7 @@ export function createFeed(options: FeedOptions): Feed {
   function take(change: ReflectorState<KubeObject>): void {
     const before = state;
     apply(change);
-    if (state !== before) options.onState?.();
+    if (state !== before || change.state === 'replaced') options.onState?.();
   }
 
   function apply(change: ReflectorState<KubeObject>): void {

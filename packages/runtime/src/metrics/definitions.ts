@@ -191,7 +191,7 @@ export const definitions = {
   outcomes: {
     type: 'counter',
     name: 'keelson_reconcile_outcomes_total',
-    help: 'Reconciles that ended well, by what came out: applied, waiting, rejected, deleted, absent',
+    help: 'Reconciles that ended well, by what came out: applied, waiting, rejected, expired, deleted, absent',
     labels: ['controller', 'outcome'],
   },
   steps: {

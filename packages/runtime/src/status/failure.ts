@@ -14,6 +14,9 @@ import { writeStatus } from './write.ts';
 /** Faults that pass by themselves are told only when they have come this often in a row. */
 const PATIENCE = 3;
 
+/** A number, time or duration that stands by itself: one in a name tells objects apart. */
+const looseNumber = /(?<![\w./-])\d[\d.:TZ-]*(ms|s|m|h)?(?![\w-])/g;
+
 /** What of a turn a person should know. */
 export function worthTelling(turn: Turn, executed: Executed): Executed {
   return { ...executed, failures: executed.failures.filter(({ fault }) => !isPassing(turn, fault)) };
@@ -82,6 +85,6 @@ function isPassing({ past }: Turn, fault: Fault): boolean {
 
 /** The same again, but for resource versions, times and counts in the message. */
 export function isRetold(told: Omit<Judgement, 'status'>, now: Omit<Judgement, 'status'>): boolean {
-  const plain = (text: string): string => text.replace(/\d+/g, '#');
+  const plain = (text: string): string => text.replace(looseNumber, '#');
   return told.reason === now.reason && plain(told.message) === plain(now.message);
 }
