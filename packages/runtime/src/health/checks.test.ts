@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StoreReport } from '../cache/cache.ts';
 import type { FeedReport } from '../cache/feed.ts';
 import { createSimulatedClock } from '../testing/simulated-clock.ts';
-import { judgeStore, toHealth } from './checks.ts';
+import { isRefused, judgeStore, toHealth } from './checks.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { toHealthRoute } from './server.ts';
 
@@ -58,6 +58,29 @@ describe('readiness', () => {
         },
       ],
     });
+  });
+});
+
+describe('a store that the server refuses', () => {
+  const denied = { code: 'Forbidden', message: 'may not watch', remedy: 'grant it' };
+  it.each([
+    ['from the start', report({ state: 'interrupted', problem: denied }), true, 'may not watch'],
+    [
+      'after a while',
+      report({ state: 'interrupted', stale: true, lastContactMs: 30_000, problem: denied }),
+      true,
+      'out of date: may not watch',
+    ],
+    [
+      'just now',
+      report({ state: 'interrupted', lastContactMs: 1_000, problem: denied }),
+      false,
+      '3 objects, last contact 1 s ago',
+    ],
+  ])('%s', (_, store, refused, message) => {
+    expect(isRefused(store)).toBe(refused);
+    expect(judgeStore(store, 'waiting')).toMatchObject([{ state: refused ? 'waiting' : 'ok', message }]);
+    expect(judgeStore(store)).toMatchObject([{ state: refused ? 'failed' : 'ok', message }]);
   });
 });
 

@@ -1,5 +1,6 @@
 /**
- * The HTTP server for probes and Prometheus: /healthz (is the process alive), /readyz (can it be relied on), /metrics.
+ * The HTTP server for probes and Prometheus: /healthz (is the process alive), /readyz (can it be relied on), /readyz/<operator>
+ * (can this operator do its work), /metrics.
  * `?verbose` gives every finding as JSON. It knows nothing of what it serves; manager/ gives it the routes.
  *
  * Invariant: whatever comes in, it answers and goes on: a request that cannot be read is a 400, a route that throws a 500. Nothing

@@ -436,7 +436,8 @@ describe('a manager', () => {
       (value) => value === 'y',
       12_000,
     );
-    expect(log().some((line) => String(line.message).includes('does not heed its signal'))).toBe(true);
+    const told = log().find(({ key, code }) => key === `${namespace}/hangs` && code === 'TimedOut');
+    expect(told?.error).toBe(`the reconcile of ${namespace}/hangs took longer than 0.2 s`);
   });
 });
 
@@ -499,6 +500,52 @@ describe('bad input', () => {
 });
 
 describe('health', () => {
+  it('is not spoiled for all by one operator that may not watch, but says so, and of each operator by itself', async () => {
+    const identity = { user: 'half-allowed', groups: ['half-allowed'] };
+    const rules = [
+      { apiGroups: ['manager.keelson.io'], resources: ['notes'], verbs: ['list', 'watch'] },
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['list', 'watch'] },
+    ];
+    await env.adminRequest('POST', '/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+      metadata: { name: 'half' },
+      rules,
+    });
+    await env.adminRequest('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: 'half' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'half' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'half-allowed' }],
+    });
+    const poor = createClient(await loadConfig({ kubeconfig: await env.kubeconfigFor(identity), env: {} }));
+    const memo = note({ name: 'memo', resource: Memo });
+    const serveWith = async (...operators: ManagerOptions['operators']) => {
+      const { manager } = start({ client: poor, operators, health: { port: 0, host: '127.0.0.1' } });
+      const refused = () => manager.ready.findings.find(({ message }) => message.includes('lacks the permission'));
+      await eventually(refused, (finding) => finding !== undefined);
+      return async (path: string) => {
+        const answer = await fetch(`http://127.0.0.1:${manager.healthPort}${path}`);
+        return { status: answer.status, body: await answer.text() };
+      };
+    };
+    const both = await serveWith(note(), memo);
+    await eventually(
+      () => both('/readyz'),
+      ({ status }) => status === 200,
+    );
+    expect((await both('/readyz?verbose')).body).toContain('cannot watch memos.manager.keelson.io');
+    expect((await both('/readyz/note')).status).toBe(200);
+    const own = await both('/readyz/memo');
+    expect(own.status).toBe(503);
+    expect(own.body).toContain('lacks the permission');
+
+    // Nothing works here: a rollout has to stop.
+    const alone = await serveWith(memo);
+    expect((await alone('/readyz')).status).toBe(503);
+    expect((await alone('/readyz')).body).toContain('lacks the permission');
+    for (const { stop } of running) stop.abort();
+    await Promise.allSettled(running.splice(0).map(({ done }) => done));
+    await poor.close();
+  });
+
   it('fails when a watch is cut off for too long, names the remedy, and recovers', async () => {
     const { manager } = start({
       operators: [note()],

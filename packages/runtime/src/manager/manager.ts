@@ -17,7 +17,7 @@ import { type Controller, createController } from '../controller/controller.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { Recorder } from '../events/recorder.ts';
 import { createClaims } from '../execute/claims.ts';
-import { type Finding, type Health, judgeStore, toHealth } from '../health/checks.ts';
+import { type Finding, type Health, isRefused, judgeStore, toHealth } from '../health/checks.ts';
 import { startHeartbeat } from '../health/heartbeat.ts';
 import { type HttpServer, startHttpServer, toHealthRoute } from '../health/server.ts';
 import { createElector, type Elector } from '../lease/elector.ts';
@@ -97,7 +97,9 @@ export function createManager(options: ManagerOptions): Manager {
   });
 
   function readiness(): Health {
-    const findings: Finding[] = cache.reports().flatMap(judgeStore);
+    const isAnyAllowed = controllers.some((controller) => !controller.stores().some(isRefused));
+    const refusal = isAnyAllowed ? 'waiting' : 'failed';
+    const findings: Finding[] = cache.reports().flatMap((report) => judgeStore(report, refusal));
     if (phase !== 'running') {
       const message = phase === 'new' ? 'not started' : 'stopping';
       findings.push({ subject: 'process', state: 'failed', message });
@@ -106,14 +108,7 @@ export function createManager(options: ManagerOptions): Manager {
       const { ok, message } = webhooks.ready();
       findings.push({ subject: 'webhooks', state: ok ? 'ok' : 'failed', message });
     }
-    for (const controller of controllers) {
-      const missing = controller.missing();
-      const isWaiting = controller.state === 'waiting' && missing.length > 0;
-      const message = isWaiting
-        ? `waiting for ${missing.map((kind) => resourceNameOf(kind)).join(', ')}`
-        : controller.state;
-      findings.push({ subject: `controller ${controller.name}`, state: isWaiting ? 'waiting' : 'ok', message });
-    }
+    findings.push(...controllers.map((controller) => judgeController(controller, 'waiting')));
     if (elector !== undefined) {
       const message = elector.isLeader ? 'leading' : `standing by for ${elector.holder ?? 'nobody'}`;
       findings.push({ subject: 'leader election', state: 'ok', message });
@@ -125,7 +120,11 @@ export function createManager(options: ManagerOptions): Manager {
     const scrape = { '/metrics': async () => ({ status: 200, ...(await metrics.scrape()) }) };
     const servers: HttpServer[] = [];
     if (options.health !== undefined && options.health !== false) {
-      const probes = { '/healthz': toHealthRoute(() => toHealth([liveness()])), '/readyz': toHealthRoute(readiness) };
+      const probes = {
+        '/healthz': toHealthRoute(() => toHealth([liveness()])),
+        '/readyz': toHealthRoute(readiness),
+        ...Object.fromEntries(controllers.map((one) => [`/readyz/${one.name}`, toHealthRoute(() => healthOf(one))])),
+      };
       const routes = options.metricsAddress === undefined ? { ...probes, ...scrape } : probes;
       healthServer = await startHttpServer(options.health, routes, 'health');
       servers.push(healthServer);
@@ -205,6 +204,19 @@ export function createManager(options: ManagerOptions): Manager {
       }
     },
   };
+}
+
+/** Whether one operator can do its work. */
+function healthOf(controller: Controller): Health {
+  const stores = controller.stores().flatMap((report) => judgeStore(report));
+  return toHealth([...stores, judgeController(controller, 'failed')]);
+}
+
+function judgeController(controller: Controller, held: 'failed' | 'waiting'): Finding {
+  const missing = controller.missing().map((kind) => resourceNameOf(kind));
+  const isHeld = controller.state === 'waiting' && missing.length > 0;
+  const message = isHeld ? `waiting for ${missing.join(', ')}` : controller.state;
+  return { subject: `controller ${controller.name}`, state: isHeld ? held : 'ok', message };
 }
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {
