@@ -5,6 +5,7 @@ import {
   createManager,
   createMetrics,
   createWebhooks,
+  type LeaderElection,
   type ManagerOptions,
   needsWebhooks,
   type Reach,
@@ -14,6 +15,7 @@ import type { RunOptions } from '../commands/run.ts';
 import { loadProject, type Project } from '../config/load-config.ts';
 import { failure } from '../failure.ts';
 import type { Shell } from '../shell.ts';
+import { warnOfOtherLeader } from './other-leader.ts';
 import { onInterrupt } from './signals.ts';
 
 export async function run(options: RunOptions, shell: Shell): Promise<void> {
@@ -31,10 +33,14 @@ export async function run(options: RunOptions, shell: Shell): Promise<void> {
   const reach = reachOf(options);
   if (reach === undefined && needsWebhooks(project.operators))
     logger.warn({}, 'webhooks are off: give --webhook-service or --webhook-url to serve them');
+  const lease = leaseOf(project, config, options, shell);
+  const elects = options.leaderElect ?? isInCluster(shell);
+  if (!elects) void warnOfOtherLeader({ client, lease, logger, clock: systemClock });
   const manager = createManager({
     client,
     operators: project.operators,
-    leaderElection: leaderElection(project, config, options, shell),
+    // In a cluster there may be other replicas; elsewhere a developer wants to begin at once.
+    leaderElection: elects ? lease : false,
     ...(options.namespace === undefined ? {} : { namespaces: [options.namespace] }),
     health: { port: options.healthPort },
     metricsAddress: { port: options.metricsPort },
@@ -52,19 +58,16 @@ export async function run(options: RunOptions, shell: Shell): Promise<void> {
   }
 }
 
-/** In a cluster there may be other replicas; elsewhere a developer wants to begin at once. */
-function leaderElection(
-  project: Project,
-  config: KubeConfig,
-  options: RunOptions,
-  shell: Shell,
-): ManagerOptions['leaderElection'] {
-  const isInCluster = shell.env.KUBERNETES_SERVICE_HOST !== undefined;
-  if (!(options.leaderElect ?? isInCluster)) return false;
+/** What the replicas of a project compete for. */
+function leaseOf(project: Project, config: KubeConfig, options: RunOptions, shell: Shell): LeaderElection {
   return {
     name: project.name,
-    namespace: options.leaseNamespace ?? (isInCluster ? config.namespace : project.namespace),
+    namespace: options.leaseNamespace ?? (isInCluster(shell) ? config.namespace : project.namespace),
   };
+}
+
+function isInCluster(shell: Shell): boolean {
+  return shell.env.KUBERNETES_SERVICE_HOST !== undefined;
 }
 
 function reachOf({ webhookService, webhookUrl }: RunOptions): Reach | undefined {
