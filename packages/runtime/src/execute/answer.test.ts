@@ -119,6 +119,7 @@ describe('a policy that rewrites labels', () => {
       }
       expect(await stage.condition('web', 'Applied')).toMatchObject({
         status: 'False',
+        reason: 'MarksChanged',
         message: expect.stringContaining(
           "the API server stored it, but its label keelson.io/operator is 'platform' instead of 'bench-operator' (Keelson knows its " +
             'objects by this label, and a mutating webhook or policy of the cluster changes it: exempt labels of keelson.io from it)',
