@@ -86,4 +86,11 @@ describe('the redactor', () => {
     expect(redactor.error('abcdef123')).toBe('[redacted]');
     expect(redactor.error(undefined)).toBe(undefined);
   });
+
+  it('has what something throws go on without them, so that a span around it shows nothing', async () => {
+    const redactor = createRedactor();
+    redactor.learn(secret({ token: 'abcdef123' }));
+    expect(await redactor.rethrown(async () => 'abcdef123')).toBe('abcdef123');
+    await expect(redactor.rethrown(() => Promise.reject(new Error('no abcdef123')))).rejects.toThrow('no [redacted]');
+  });
 });
