@@ -16,7 +16,7 @@ export interface Stage {
   readonly folder: string;
   /** How the user calls kubectl and keelson against this cluster. */
   readonly call: { readonly kubectl: string; readonly keelson: string };
-  /** What the user may want to know first. */
+  /** Where things are, for the user: known as soon as the cluster is up. */
   readonly intro: string;
   /** Whether what was installed stays behind. */
   readonly stays: boolean;
@@ -41,14 +41,13 @@ async function embedded(options: UpOptions, project: Project, shell: Shell): Pro
     throw failure('failed', `the cluster does not start: ${error.message}`, undefined, error);
   });
   const flags = ['--kubeconfig', env.kubeconfig];
+  const kubectl = await writeProgram(join(env.dir, 'kubectl'), env.kubectlCommand);
+  const keelson = await writeProgram(join(env.dir, 'keelson'), ownCommand(project, flags, shell));
   return {
     config: await chosenConfig({ kubeconfig: env.kubeconfig }, shell),
     folder: env.dir,
-    call: {
-      kubectl: await writeProgram(join(env.dir, 'kubectl'), env.kubectlCommand),
-      keelson: await writeProgram(join(env.dir, 'keelson'), ownCommand(project, flags, shell)),
-    },
-    intro: `kubeconfig   ${env.kubeconfig}\n`,
+    call: { kubectl, keelson },
+    intro: `kubeconfig   ${env.kubeconfig}\nkubectl      ${kubectl}\nkeelson      ${keelson}\n`,
     stays: false,
     end: () => env.stop(),
   };
@@ -61,14 +60,13 @@ async function existing(options: UpOptions, project: Project, shell: Shell): Pro
     ...(options.kubeconfig === undefined ? [] : ['--kubeconfig', resolve(shell.cwd, options.kubeconfig)]),
     ...(options.context === undefined ? [] : ['--context', options.context]),
   ];
+  const kubectl = ['kubectl', ...flags].map(quote).join(' ');
+  const keelson = await writeProgram(join(folder, 'keelson'), ownCommand(project, flags, shell));
   return {
     config,
     folder,
-    call: {
-      kubectl: ['kubectl', ...flags].map(quote).join(' '),
-      keelson: await writeProgram(join(folder, 'keelson'), ownCommand(project, flags, shell)),
-    },
-    intro: `cluster      ${config.server} (${config.source})\n`,
+    call: { kubectl, keelson },
+    intro: `cluster      ${config.server} (${config.source})\nkubectl      ${kubectl}\nkeelson      ${keelson}\n`,
     stays: true,
     end: () => rm(folder, { recursive: true, force: true }),
   };

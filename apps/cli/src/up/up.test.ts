@@ -37,6 +37,8 @@ describe('keelson up', () => {
     expect(printed).toMatch(/^ready in \d+\.\d s$/m);
     const [, kubeconfig = ''] = /^kubeconfig +(\S+)$/m.exec(printed) ?? [];
     const dir = dirname(dirname(kubeconfig));
+    expect(printed.indexOf('kubeconfig  ')).toBeLessThan(printed.indexOf('· installing the CRDs'));
+    expect(printed).toContain(`\nkubectl      ${join(dir, 'kubectl')}\nkeelson      ${join(dir, 'keelson')}\n`);
     expect((await processesOf(dir)).length).toBeGreaterThan(3);
 
     const commands = [...printed.matchAll(/^ {5}(\S.*)$/gm)].map(([, command]) => command ?? '');

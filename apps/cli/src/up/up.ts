@@ -49,6 +49,8 @@ interface Play {
 }
 
 async function perform({ project, samples, stage, started, shell }: Play, signal: AbortSignal): Promise<void> {
+  // At once: whoever waits for instances that do not become Ready wants to look at the cluster meanwhile.
+  shell.out(stage.intro);
   const client = createClient(stage.config, { userAgent: 'keelson-cli' });
   const installed: Installed[] = [];
   const put = async (what: string, objects: readonly KubeObject[]): Promise<void> => {

@@ -1,4 +1,7 @@
-/** Shows how the instances are, says once when all are Ready and what to try, and goes on until it is interrupted. */
+/**
+ * Shows how the instances are, says once when all are Ready and what to try, and goes on until it is interrupted. Instances that
+ * take long to become Ready do not keep the things to try from the user.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeClient } from '@keelson/kube';
 import { isAnyFault } from '../cluster/fault-to-failure.ts';
@@ -16,6 +19,8 @@ export interface Watched {
   /** When `up` began, by `performance.now()`. */
   readonly started: number;
   readonly shell: Shell;
+  /** How long instances may take before what to try is told all the same. */
+  readonly patienceMs?: number;
 }
 
 const pollMs = { before: 250, after: 1000 };
@@ -23,7 +28,10 @@ const pollMs = { before: 250, after: 1000 };
 export async function watchInstances(watched: Watched, signal: AbortSignal): Promise<void> {
   const { project, client, shell } = watched;
   const view = createLiveView(shell, () => new Date());
+  const { patienceMs = 60_000 } = watched;
+  const begun = performance.now();
   let isReady = false;
+  let hasAdvised = false;
   let trouble = '';
   while (!signal.aborted) {
     try {
@@ -33,7 +41,11 @@ export async function watchInstances(watched: Watched, signal: AbortSignal): Pro
       trouble = '';
       if (!isReady && instances.every(({ ready }) => ready === 'True')) {
         isReady = true;
-        view.say(announcement(watched, instances));
+        view.say(readyLine(watched));
+      }
+      if (!hasAdvised && (isReady || performance.now() - begun > patienceMs)) {
+        hasAdvised = true;
+        view.say(advice(watched, instances));
       }
     } catch (error) {
       // The cluster may be away for a moment; the operators wait for it, and so do we.
@@ -46,22 +58,15 @@ export async function watchInstances(watched: Watched, signal: AbortSignal): Pro
   }
 }
 
-function announcement({ project, stage, started, shell }: Watched, instances: readonly InstanceReport[]): string {
-  const { strong, name, faint } = shell.paint;
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+function readyLine({ started, shell }: Watched): string {
+  return `\n${shell.paint.strong(`ready in ${((performance.now() - started) / 1000).toFixed(1)} s`)}\n`;
+}
+
+function advice({ project, stage, shell }: Watched, instances: readonly InstanceReport[]): string {
+  const { name, faint } = shell.paint;
   const things = suggestions(project.operators, instances, stage.call).flatMap(({ command, why }, index) => [
     `  ${index + 1}. ${faint(`${why}:`)}`,
     `     ${name(command)}`,
   ]);
-  return [
-    '',
-    strong(`ready in ${seconds} s`),
-    '',
-    stage.intro,
-    'Things to try, in another terminal:',
-    ...things,
-    '',
-    'Ctrl-C ends it all.',
-    '',
-  ].join('\n');
+  return ['', 'Things to try, in another terminal:', ...things, '', 'Ctrl-C ends it all.', ''].join('\n');
 }
