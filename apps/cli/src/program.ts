@@ -17,7 +17,7 @@ export function createProgram(shell: Shell, name: string): Command {
       '--config <file>',
       'project to work on (default: keelson.config.ts in this folder, else the built-in operators)',
     )
-    .option('--kubeconfig <file>', 'cluster to work on (default: KUBECONFIG, ~/.kube/config, or the cluster we run in)')
+    .option('--kubeconfig <file>', 'cluster to work on (default: KUBECONFIG, the cluster we run in, or ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('-v, --verbose', 'show stacks with errors')
     .helpCommand('help [topic]', 'show help for a command, or for exit-codes')
