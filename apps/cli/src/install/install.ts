@@ -8,12 +8,14 @@ export const fieldManager = 'keelson-cli';
 
 export interface Installed {
   readonly object: KubeObject;
-  readonly outcome: 'created' | 'changed' | 'unchanged';
+  readonly outcome: 'created' | 'changed' | 'unchanged' | 'kept';
 }
 
 export interface InstallOptions {
   /** Kinds that discovery may not show yet, because their CRD has just been made. */
   readonly kinds?: readonly Kind[];
+  /** An object that is there already is the user's: it is left as it is. */
+  readonly keep?: boolean;
   readonly tell?: (installed: Installed) => void;
 }
 
@@ -21,11 +23,11 @@ export interface InstallOptions {
 export async function install(
   client: KubeClient,
   objects: readonly KubeObject[],
-  { kinds = [], tell = () => {} }: InstallOptions = {},
+  { kinds = [], keep = false, tell = () => {} }: InstallOptions = {},
 ): Promise<Installed[]> {
   const installed: Installed[] = [];
   for (const object of objects) {
-    const one = { object, outcome: await applyOne(client, await kindOf(client, object, kinds), object) };
+    const one = { object, outcome: await applyOne(client, await kindOf(client, object, kinds), object, keep) };
     if (object.kind === CustomResourceDefinition.kind) await whenServed(client, object as CustomResourceDefinition);
     tell(one);
     installed.push(one);
@@ -44,13 +46,19 @@ async function kindOf(client: KubeClient, { apiVersion, kind }: KubeObject, kind
   );
 }
 
-async function applyOne(client: KubeClient, kind: Kind, object: KubeObject): Promise<Installed['outcome']> {
+async function applyOne(
+  client: KubeClient,
+  kind: Kind,
+  object: KubeObject,
+  keep: boolean,
+): Promise<Installed['outcome']> {
   const { name, namespace } = object.metadata;
   const before = await client.find(kind, namespace === undefined ? { name } : { name, namespace }, {
     metadataOnly: true,
   });
   // A namespace that is there is somebody's: it is used as it is.
   if (before !== undefined && kind.kind === 'Namespace') return 'unchanged';
+  if (before !== undefined && keep) return 'kept';
   const after = await client.apply(kind, object, { fieldManager, force: true });
   if (before === undefined) return 'created';
   return before.metadata.resourceVersion === after.metadata.resourceVersion ? 'unchanged' : 'changed';
@@ -78,5 +86,6 @@ async function whenServed(client: KubeClient, { metadata: { name }, spec }: Cust
 
 /** `customresourcedefinition/websites.example.keelson.io created` */
 export function installedLine({ object, outcome }: Installed): string {
-  return `${object.kind.toLowerCase()}/${object.metadata.name} ${outcome}\n`;
+  const words = outcome === 'kept' ? 'exists already: left as it is' : outcome;
+  return `${object.kind.toLowerCase()}/${object.metadata.name} ${words}\n`;
 }

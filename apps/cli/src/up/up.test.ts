@@ -74,7 +74,7 @@ describe('keelson up', () => {
     expect(await processesOf(folder)).toEqual([]);
   });
 
-  it('given an existing cluster, when it is up, then it says what it did, and at the end what it leaves', async () => {
+  it('given an existing cluster, when it is up, then it says what it did, and at the end what it leaves; a second run leaves samples alone', async () => {
     await using env = await startTestEnv({ level: 'cluster', nodes: 1 });
     child = startKeelson(['up', '--kubeconfig', env.kubeconfig], { env: { TMPDIR: folder } });
     const printed = await whenPrinted(child, 'Ctrl-C ends it all.');
@@ -85,12 +85,27 @@ describe('keelson up', () => {
     const closed = once(child, 'close');
     child.kill('SIGINT');
     expect(await closed).toEqual([0, null]);
-    expect(rest).toContain('In the cluster there remain:\n  customresourcedefinition/websites.example.keelson.io\n');
+    expect(rest).toContain(
+      'What this run has created remains in the cluster:\n  customresourcedefinition/websites.example.keelson.io\n',
+    );
     expect(rest).toContain('  website/front -n default\n');
     expect(await env.kubectl(['get', 'websites', '-n', 'default', '-o', 'name'])).toContain(
       'website.example.keelson.io/front',
     );
     expect(await readdir(folder)).toEqual([]);
+
+    const html = ['get', 'website/front', '-n', 'default', '-o', 'jsonpath={.spec.html}'];
+    await env.kubectl(['patch', 'website/front', '-n', 'default', '--type=merge', '-p', '{"spec":{"html":"mine"}}']);
+    await env.kubectl(['delete', 'clusterrolebinding', 'keelson']);
+    child = startKeelson(['up', '--kubeconfig', env.kubeconfig], { env: { TMPDIR: folder } });
+    expect(await whenPrinted(child, 'Ctrl-C ends it all.')).toContain('website/front exists already: left as it is\n');
+    expect(await env.kubectl(html)).toBe('mine');
+    rest = '';
+    child.stdout.on('data', (text) => (rest += String(text)));
+    const closedAgain = once(child, 'close');
+    child.kill('SIGINT');
+    await closedAgain;
+    expect([...rest.matchAll(/^ {2}(\w+\/\S+)/gm)].map(([, name]) => name)).toEqual(['clusterrolebinding/keelson']);
   });
 
   it('given no Go and nothing cached, when started, then it says what is missing', async () => {

@@ -53,13 +53,13 @@ async function perform({ project, samples, stage, started, shell }: Play, signal
   shell.out(stage.intro);
   const client = createClient(stage.config, { userAgent: 'keelson-cli' });
   const installed: Installed[] = [];
-  const put = async (what: string, objects: readonly KubeObject[]): Promise<void> => {
+  const put = async (what: string, objects: readonly KubeObject[], keep = false): Promise<void> => {
     shell.out(`· ${what}\n`);
     const tell = (one: Installed): void => {
       installed.push(one);
       if (stage.stays) shell.out(`    ${installedLine(one)}`);
     };
-    await install(client, objects, { kinds: project.operators.map(({ resource }) => resource), tell });
+    await install(client, objects, { kinds: project.operators.map(({ resource }) => resource), keep, tell });
   };
   try {
     const account = `${project.namespace}/${project.name}`;
@@ -67,7 +67,7 @@ async function perform({ project, samples, stage, started, shell }: Play, signal
     await put(`installing the permissions of ServiceAccount ${account}`, [namespaceOf(project), ...rbacOf(project)]);
     await using operators = await startOperators(project, client, stage, signal);
     shell.out(`· running ${project.operators.map(({ name }) => name).join(', ')} (log: ${operators.log})\n`);
-    if (samples.length > 0) await put(`applying ${samples.length} samples`, samples);
+    if (samples.length > 0) await put(`applying ${samples.length} samples`, samples, true);
     await Promise.race([watchInstances({ project, client, stage, started, shell }, signal), operators.ended]);
   } finally {
     await client.close();
@@ -76,12 +76,14 @@ async function perform({ project, samples, stage, started, shell }: Play, signal
 }
 
 function farewell(installed: readonly Installed[], { call }: Stage): string {
-  const lines = installed.map(({ object: { kind, metadata } }) => {
+  const created = installed.filter(({ outcome }) => outcome === 'created');
+  if (created.length === 0) return 'The operators have stopped. This run has created nothing in the cluster.\n';
+  const lines = created.map(({ object: { kind, metadata } }) => {
     const where = metadata.namespace === undefined ? '' : ` -n ${metadata.namespace}`;
     return `  ${kind.toLowerCase()}/${metadata.name}${where}\n`;
   });
   return [
-    'The operators have stopped. In the cluster there remain:\n',
+    'The operators have stopped. What this run has created remains in the cluster:\n',
     ...lines,
     'Delete instances while an operator runs, so that it can clean up after them. What is listed above goes with\n',
     `  ${call.kubectl} delete KIND/NAME\n`,
