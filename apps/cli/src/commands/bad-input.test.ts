@@ -82,6 +82,46 @@ describe('bad input, without a cluster', () => {
     });
   });
 
+  it.each([
+    ['a syntax error in what it imports', "import './broken.ts';\n", 'broken.ts:2: Expression expected'],
+    ['an error that it throws', '\n\nthrow new Error("boom");\n', 'loading.config.ts:3: boom'],
+  ])('given a config with %s, when run, then file and line are named', async (_, text, told) => {
+    await file('broken.ts', 'export const a = 1;\nexport const b = = 2;\n');
+    const config = await file('loading.config.ts', text);
+    const { code, stderr } = await keelson(['crds', '--config', config]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining(`error: ${config} cannot be loaded: ${join(folder, told)}\n`),
+    });
+  });
+
+  it.each([
+    [
+      'throws',
+      "throw new Error('boom');",
+      'error: operator website failed: boom\nremedy: look at the code of the operator; --verbose shows the stack\n',
+    ],
+    [
+      'wants a kind that it does not own',
+      "return { kind: 'apply', objects: [{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' } }] };",
+      /^error: operator website wants a Pod \(v1\) but does not own that kind: add it to owns, which now has [^\n]*\n$/,
+    ],
+  ])('given an operator that %s, when rendered, then the operator is named, not keelson', async (_, body, told) => {
+    const config = await file(
+      'faulty.config.mjs',
+      `import { website } from ${JSON.stringify(import.meta.resolve('@keelson/example-website'))};
+export default { operators: [{ ...website, reconcile() { ${body} } }] };\n`,
+    );
+    const site = await file(
+      'site.yaml',
+      'apiVersion: example.keelson.io/v1alpha1\nkind: Website\nmetadata: {name: a}\nspec: {html: hi}\n',
+    );
+    const { code, stderr } = await keelson(['render', '-f', site, '--config', config]);
+    expect(code).toBe(1);
+    if (typeof told === 'string') expect(stderr).toBe(told);
+    else expect(stderr).toMatch(told);
+  });
+
   it('given NO_COLOR or no terminal, when it fails, then there is no colour, and FORCE_COLOR asks for it', async () => {
     expect((await keelson(['render', '-f', 'x'], { cwd: folder })).stderr).not.toContain('\u001b[');
     expect((await keelson(['render', '-f', 'x'], { cwd: folder, env: { FORCE_COLOR: '1' } })).stderr).toContain(

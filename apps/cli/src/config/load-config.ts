@@ -69,7 +69,7 @@ async function load(file: string): Promise<KeelsonConfig> {
   } catch (error) {
     throw failure(
       'usage',
-      `${file} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
+      `${file} cannot be loaded: ${placeOf(error, dirname(file))}${error instanceof Error ? error.message : String(error)}`,
       'run it with --verbose to see where; `npm install` if a package is missing',
       error,
     );
@@ -97,6 +97,15 @@ async function load(file: string): Promise<KeelsonConfig> {
     }
   }
   return config as KeelsonConfig;
+}
+
+/** `FILE:LINE: ` of the user's code that cannot be loaded, or nothing where Node does not tell. */
+function placeOf(error: unknown, root: string): string {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  // For a syntax error the first line of the stack is the place alone; for one that was thrown it stands in the frames.
+  const places = [...stack.matchAll(/(?:^|\(|at )(?:file:\/\/)?(\/[^\s():]+):(\d+)(?::\d+)?\)?$/gm)];
+  const own = places.find(([, path = '']) => path.startsWith(`${root}/`) && !path.includes('/node_modules/'));
+  return own === undefined ? '' : `${own[1]}:${own[2]}: `;
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { KubeObject } from '@keelson/schema';
 import { withCluster } from '../cluster/connect.ts';
 import type { PlanOptions } from '../commands/plan.ts';
 import { loadProject } from '../config/load-config.ts';
+import { asOperator } from '../config/operator-failure.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { invalidInstance, nameOf, sortManifests } from '../input/instances.ts';
 import { readManifests } from '../input/manifests.ts';
@@ -33,12 +34,9 @@ export async function plan(options: PlanOptions, shell: Shell): Promise<void> {
     const namespace = options.namespace ?? config.namespace;
     const made: InstancePlan[] = [];
     for (const { operator, manifest } of instances) {
-      const { problems, warnings, decision, ...preview } = await previewInstance({
-        operator,
-        client,
-        object: manifest.object,
-        namespace,
-      });
+      const { problems, warnings, decision, ...preview } = await asOperator(operator, () =>
+        previewInstance({ operator, client, object: manifest.object, namespace }),
+      );
       if (problems.length > 0 || decision === undefined) throw invalidInstance(manifest, problems);
       for (const warning of warnings) shell.note(`warning: ${nameOf(manifest.object)}: ${warning}\n`);
       made.push({ instance: manifest.object, decision, ...preview, pods: await podsOf(client, preview.plan) });

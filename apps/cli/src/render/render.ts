@@ -3,6 +3,7 @@ import { renderInstance } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import type { RenderOptions } from '../commands/render.ts';
 import { loadProject } from '../config/load-config.ts';
+import { asOperator } from '../config/operator-failure.ts';
 import { failure } from '../failure.ts';
 import { invalidInstance, nameOf, sortManifests } from '../input/instances.ts';
 import { readManifests } from '../input/manifests.ts';
@@ -14,7 +15,7 @@ export async function render(options: RenderOptions, shell: Shell): Promise<void
   const { instances, related } = sortManifests(await readManifests(options.filename, shell), operators);
   const objects: KubeObject[] = [];
   for (const { operator, manifest } of instances) {
-    const rendered = renderInstance(operator, manifest.object, { related });
+    const rendered = await asOperator(operator, () => renderInstance(operator, manifest.object, { related }));
     if (rendered.problems.length > 0) throw invalidInstance(manifest, rendered.problems);
     const { decision } = rendered;
     const name = nameOf(manifest.object);
