@@ -67,6 +67,24 @@ describe('crds and rbac', () => {
     expect(kinds(stdout)).toContain('ClusterRoleBinding');
   });
 
+  it('given another namespace than that of the config, when printed, then it takes nothing away from the installation there', async () => {
+    const wide = (text: string) =>
+      documents(text).filter((object) => (object as { kind: string }).kind.startsWith('ClusterRole'));
+    const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole' };
+    expect(wide((await keelson(['rbac'])).stdout)).toMatchObject([
+      { metadata: { name: 'keelson' } },
+      { metadata: { name: 'keelson' }, roleRef: { ...role, name: 'keelson' } },
+    ]);
+    expect(wide((await keelson(['rbac', '-n', 'ops'])).stdout)).toMatchObject([
+      { metadata: { name: 'keelson.ops' } },
+      {
+        metadata: { name: 'keelson.ops' },
+        roleRef: { ...role, name: 'keelson.ops' },
+        subjects: [{ kind: 'ServiceAccount', name: 'keelson', namespace: 'ops' }],
+      },
+    ]);
+  });
+
   it('given --watch-namespace, when printed, then rights on namespaced kinds are confined to it', async () => {
     const { stdout } = await keelson(['rbac', '--watch-namespace', 'shop']);
     const wide = documents(stdout).find((object) => (object as { kind: string }).kind === 'ClusterRole') as {

@@ -41,7 +41,9 @@ export function rbacOf(
 ): readonly KubeObject[] {
   const namespace = home(project, options);
   return toRbac(grantsOf(project, namespace), {
-    name: project.name,
+    // An installation beside the usual one has roles and bindings of its own: cluster-wide names are shared by all namespaces.
+    name: namespace === project.namespace ? project.name : `${project.name}.${namespace}`,
+    serviceAccount: project.name,
     namespace,
     ...(options.watchNamespace === undefined ? {} : { namespaces: [options.watchNamespace] }),
   }).objects;
