@@ -27,7 +27,20 @@ describe('keelson new operator', () => {
     expect(rules).toBeLessThan(50);
     const { PATH, HOME } = process.env;
     const make = (target: string) => run('make', [target], { cwd: project, env: { PATH, HOME } });
+    // A first build of the parts takes longer than the hooks of a test may: it comes before vitest, and tells how far it is.
+    for (const [target, then] of [
+      ['test', 'vitest run'],
+      ['up', 'keelson up'],
+    ] as const) {
+      const { stdout: steps } = await run('make', ['-n', target], { cwd: project, env: { PATH, HOME } });
+      expect(steps).toMatch(new RegExp(`^keelson-testbed ensure >/dev/null\\n${then}$`, 'm'));
+    }
     expect((await make('test')).stdout).toMatch(/Tests .*4 passed/);
+    const empty = { PATH: '/nowhere', KEELSON_CACHE: join(folder, 'empty-cache') };
+    const testbed = join(project, 'node_modules/.bin/keelson-testbed');
+    await expect(run(process.execPath, [testbed, 'ensure'], { env: empty })).rejects.toMatchObject({
+      stderr: expect.stringMatching(/controlplane: building [\s\S]*\bGo\b/),
+    });
     await make('generate');
     await make('check');
     expect(await readdir(join(project, 'deploy/crds'))).toEqual(['demos.example.com.yaml']);
