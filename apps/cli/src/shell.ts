@@ -44,10 +44,10 @@ export function processShell(): Shell {
     note: (text) => void process.stderr.write(text),
     live: process.stdout.isTTY === true && env.TERM !== 'dumb' && env.CI === undefined,
     get columns() {
-      return process.stdout.columns ?? 120;
+      return columnsOf(process.stdout.columns);
     },
     get rows() {
-      return process.stdout.rows ?? 40;
+      return process.stdout.rows || 40;
     },
     paint: palette(wantsColour(process.stdout)),
     notePaint: palette(wantsColour(process.stderr)),
@@ -57,4 +57,9 @@ export function processShell(): Shell {
     self: [process.execPath, ...process.execArgv, process.argv[1] ?? ''],
     quit: (code) => process.exit(code),
   };
+}
+
+/** The width to lay out for, by what the stream reports: a terminal that says 0 does not know its width, so nothing is cut. */
+export function columnsOf(reported: number | undefined): number {
+  return reported === 0 ? Number.POSITIVE_INFINITY : (reported ?? 120);
 }
