@@ -8,7 +8,7 @@ export const exitCodes = {
   usage: {
     code: 2,
     meaning:
-      'Bad input: an unknown option, a file that is not YAML, an unknown kind, an instance that fails validation.',
+      'Bad input: an unknown option, a file that is not YAML, an unknown kind, an instance that fails validation, that its operator rejects, or for which `plan` finds an object that is somebody else’s.',
   },
   unreachable: {
     code: 3,

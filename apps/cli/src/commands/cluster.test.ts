@@ -162,8 +162,23 @@ describe('keelson on a cluster', () => {
   it('given an object that somebody else owns, when planned, then it is refused and said so', async () => {
     await env.kubectl(['create', 'service', 'clusterip', 'taken', '--tcp=80:80', '-n', 'default']);
     const text = (await readFile(shop, 'utf8')).replace('name: shop', 'name: taken');
-    const { stdout, code } = await admin(['plan', '-f', '-', '--exit-code'], text);
-    expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringContaining('! refuse Service taken: ') });
+    const { stdout, stderr, code } = await admin(['plan', '-f', '-', '--exit-code'], text);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: expect.stringContaining('! refuse Service taken: '),
+      stderr: expect.stringContaining('error: website/taken is refused: Service taken: '),
+    });
+  });
+
+  it('given an instance that its operator rejects, when planned, then the exit code is that of render', async () => {
+    const text =
+      'apiVersion: example.keelson.io/v1alpha1\nkind: Website\nmetadata: {name: a}\nspec: {pages: {index.html: "", a/b: ""}}\n';
+    const { stdout, stderr, code } = await admin(['plan', '-f', '-'], text);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: expect.stringContaining(': rejected: BadFileName: '),
+      stderr: expect.stringContaining('error: website/a is rejected: BadFileName: '),
+    });
   });
 
   it('given an instance that fails validation, when planned, then every path is told', async () => {

@@ -58,6 +58,14 @@ describe('render', () => {
   });
 });
 
+describe('help of render', () => {
+  it('given its output has no uid of an owner, when asked for help, then it says so and does not offer it to kubectl', async () => {
+    const { stdout } = await keelson(['render', '--help']);
+    expect(stdout.replace(/\s+/g, ' ')).toContain('the uid of their owner is shown as zeros');
+    expect(stdout).not.toContain('kubectl');
+  });
+});
+
 describe('crds and rbac', () => {
   it('given the built-in operators, when printed, then the CRD and all of the RBAC are there', async () => {
     expect(kinds((await keelson(['crds'])).stdout)).toEqual(['CustomResourceDefinition']);

@@ -11,20 +11,15 @@ export interface RenderOptions extends GlobalOptions {
 /** `keelson render`: what the operator would apply, with no cluster. */
 export function renderCommand(shell: Shell): Command {
   return new Command('render')
-    .description('print exactly the objects that the operator would apply, in apply order; needs no cluster')
+    .description(
+      'print exactly the objects that the operator would apply, in apply order; needs no cluster, so that the uid of their owner is shown as zeros (`keelson plan` compares with a cluster)',
+    )
     .requiredOption(
       '-f, --filename <file...>',
       'instances, and objects that the operator watches; `-` is standard input',
     )
     .addOption(formatOption())
-    .addHelpText(
-      'after',
-      examples('keelson', [
-        'render -f site.yaml',
-        'render -f site.yaml | kubectl diff -f -',
-        'render -o json -f - < site.yaml',
-      ]),
-    )
+    .addHelpText('after', examples('keelson', ['render -f site.yaml', 'render -o json -f - < site.yaml']))
     .action(async (_: unknown, command: Command) => {
       const { render } = await import('../render/render.ts');
       await render(command.optsWithGlobals<RenderOptions>(), shell);

@@ -7,6 +7,7 @@ import type { PlanOptions } from '../commands/plan.ts';
 import { loadProject } from '../config/load-config.ts';
 import { asOperator } from '../config/operator-failure.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { failure } from '../failure.ts';
 import { invalidInstance, nameOf, sortManifests } from '../input/instances.ts';
 import { readManifests } from '../input/manifests.ts';
 import { format } from '../output/format.ts';
@@ -46,6 +47,9 @@ export async function plan(options: PlanOptions, shell: Shell): Promise<void> {
   shell.out(
     options.output === undefined ? planText(plans, shell.paint) : format({ plans: plans.map(toData) }, options.output),
   );
+  const obstacles = plans.flatMap(obstaclesOf);
+  if (obstacles.length > 0)
+    throw failure('usage', obstacles.join('\n  '), 'correct the instance; the rest of the plan stands above');
   if (options.exitCode === true && plans.some(isPending)) shell.exitWith(exitCodes.pending.code);
 }
 
@@ -55,8 +59,17 @@ async function podsOf(client: KubeClient, { steps }: Plan): Promise<string[][]> 
   );
 }
 
-function isPending({ plan: { steps, refusals } }: InstancePlan): boolean {
-  return steps.length > 0 || refusals.length > 0;
+function isPending({ plan: { steps } }: InstancePlan): boolean {
+  return steps.length > 0;
+}
+
+/** Why an instance cannot be carried out as it was handed in: its operator rejects it, or an object is somebody else's. */
+function obstaclesOf({ instance, decision, plan: { refusals } }: InstancePlan): string[] {
+  const name = nameOf(instance);
+  return [
+    ...(decision.kind === 'reject' ? [`${name} is rejected: ${decision.reason}: ${decision.message}`] : []),
+    ...refusals.map(({ object, because }) => `${name} is refused: ${object.kind} ${object.metadata.name}: ${because}`),
+  ];
 }
 
 function toData({
