@@ -13,7 +13,7 @@ VITEST := $(NODE) node_modules/vitest/vitest.mjs
 LIBRARIES := packages/schema packages/kube packages/runtime testbed packages/testenv examples/website apps/cli
 
 help: ## this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: install ## a cluster on this machine, the operators in it, samples applied; Ctrl-C ends it all (KUBECONFIG=file: use that cluster)
 	@bin/keelson up $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG))
@@ -40,7 +40,7 @@ test-parts: ## the real collector, search stores, frp and Chromium on what we ge
 test-e2e: ## a real kubelet and containerd (comes with the security operator)
 	@echo 'make test-e2e: no suite yet. It comes with the security operator: the first operator whose pods must really run.' >&2; exit 1
 
-bench: install parts build ## memory and throughput beside peers, in one run; figures for docs/benchmarks.md
+bench: install parts build ## memory beside peers, in one run; figures for docs/benchmarks.md
 	@$(RUN) --expose-gc bench/main.ts $(ARGS)
 
 generate: install ## write deploy/ and docs/reference out of the code
