@@ -187,4 +187,36 @@ describe('previewInstance', () => {
       apply({ objects: related.list(Service as Kind).map(({ metadata }) => configMap(metadata.name)) });
     expect(brief((await preview()).plan.steps)).toContain('create ConfigMap svc');
   });
+
+  it('takes a file as kubectl apply does: what others set stays, what the last file said and this one does not goes', async () => {
+    const kubectlApply = (spec: unknown) =>
+      env.kubectl(['apply', '-n', namespace, '-f', '-'], { stdin: JSON.stringify(bundle(spec)) });
+    const textOf = async (spec: unknown) => {
+      let seen: unknown;
+      bench.rules = ({ self }) => {
+        seen = { ...self.spec };
+        return apply({ objects: [] });
+      };
+      const { problems } = await preview(bundle(spec));
+      expect(problems).toEqual([]);
+      return seen;
+    };
+    await kubectlApply({ text: 'one' });
+    await client.patch(Bundle, { name: 'web', namespace }, { type: 'merge', value: { spec: { replicas: 3 } } });
+    expect(await textOf({ text: 'two' })).toMatchObject({ text: 'two', replicas: 3 });
+    expect(await textOf({})).not.toHaveProperty('text');
+    await kubectlApply({ text: 'one', replicas: 2 });
+    expect(await textOf({ text: 'one' })).not.toMatchObject({ replicas: 2 });
+  });
+
+  it('tells what only the API server knows to refuse', async () => {
+    const { problems, plan } = await previewInstance({
+      operator: bench.operator,
+      client,
+      object: bundle(),
+      namespace: 'nowhere',
+    });
+    expect(problems[0]?.message).toMatch(/namespace "nowhere" does not exist; create it first/);
+    expect(plan.steps).toEqual([]);
+  });
 });

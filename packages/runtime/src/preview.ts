@@ -5,6 +5,7 @@
  */
 import { isFault, type KubeClient, systemClock } from '@keelson/kube';
 import { type Kind, type KubeObject, type Problem, type Resource, resourceNameOf } from '@keelson/schema';
+import { askServer, mergeFile } from './as-applied.ts';
 import { createStore } from './cache/memory-store.ts';
 import { holdsUid, OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
 import type { Store } from './cache/store.ts';
@@ -64,7 +65,13 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
   const object = withNamespace(operator.resource, options.object, options.namespace);
   const existing: KubeObject | undefined = await client.find(operator.resource, object.metadata, { signal });
   const exists = existing !== undefined;
-  const { instance, problems, warnings } = admitInstance(operator, exists ? merge(existing, object) : object, existing);
+  const merged = exists ? mergeFile(existing, object) : object;
+  const admitted = admitInstance(operator, merged, existing);
+  if (admitted.instance === undefined) return { ...admitted, exists, plan: nothing, faults: [] };
+  const asked = await askServer(client, operator.resource, { file: object, merged, existing }, signal);
+  if ('problems' in asked) return { problems: asked.problems, warnings: [], exists, plan: nothing, faults: [] };
+  const { instance, problems, ...stored } = admitInstance(operator, asked.object, existing);
+  const warnings = [...asked.warnings, ...stored.warnings];
   if (instance === undefined) return { problems, warnings, exists, plan: nothing, faults: [] };
 
   let turn = await prepareTurn(operator, client, instance, signal);
@@ -74,13 +81,6 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
   if (decision.adopt !== undefined && decision.adopt.length > 0) turn = await withNeighbours(turn);
   const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision.adopt);
   return { problems, warnings, exists, decision, ...(await refine(turn, draft)) };
-}
-
-/** The existing instance with the new spec, labels and annotations: what applying it would give. */
-function merge(existing: KubeObject, object: KubeObject): KubeObject {
-  const labels = { ...existing.metadata.labels, ...object.metadata.labels };
-  const annotations = { ...existing.metadata.annotations, ...object.metadata.annotations };
-  return { ...existing, ...object, metadata: { ...existing.metadata, labels, annotations }, status: existing.status };
 }
 
 /** A turn like the reconciler's, on stores that hold what the cluster has right now. */

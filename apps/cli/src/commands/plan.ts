@@ -14,7 +14,7 @@ export interface PlanOptions extends GlobalOptions {
 export function planCommand(shell: Shell): Command {
   return new Command('plan')
     .description(
-      'show what the operator would create, change and delete in the cluster, field by field, and which pods restart; writes nothing. What the file leaves out of the spec is taken as not set',
+      'show what the operator would create, change and delete in the cluster, field by field, and which pods restart; writes nothing. The file is taken as kubectl apply takes it',
     )
     .requiredOption('-f, --filename <file...>', 'instances as they should be; `-` is standard input')
     .option('-n, --namespace <name>', 'namespace of instances that name none (default: that of the kubeconfig context)')
