@@ -1,29 +1,36 @@
 /** The Website resource: what a user may ask for, and what they are told in return. CRD, types, validation and docs come out of this. */
-import { ageColumn, conditionColumn, defineResource, int32, port, Type, url, withRules } from '@keelson/schema';
+import {
+  ageColumn,
+  conditionColumn,
+  defineResource,
+  exactlyOneRule,
+  int32,
+  port,
+  Type,
+  url,
+  withRules,
+} from '@keelson/schema';
 
-const spec = Type.Object(
-  {
-    html: Type.Optional(Type.String({ maxLength: 100_000, description: 'The one page of a small site.' })),
-    pages: Type.Optional(
-      Type.Record(Type.String(), Type.String(), {
-        maxProperties: 50,
-        description: 'The pages of a larger site, by file name. One of them is index.html.',
-      }),
-    ),
-    image: Type.String({
-      default: 'busybox:1.37',
-      minLength: 1,
-      description: 'Image of the web servers; it must have busybox httpd.',
+const spec = Type.Object({
+  html: Type.Optional(Type.String({ maxLength: 100_000, description: 'The one page of a small site.' })),
+  pages: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      maxProperties: 50,
+      description: 'The pages of a larger site, by file name. One of them is index.html.',
     }),
-    replicas: int32({ default: 1, minimum: 1, maximum: 20, description: 'How many web servers share the load.' }),
-    port: port({ default: 80, description: 'Port that the site is reached on within the cluster.' }),
-    public: Type.Boolean({
-      default: false,
-      description: 'The site faces customers: its pods are placed before those of other sites.',
-    }),
-  },
-  { oneOf: [{ required: ['html'] }, { required: ['pages'] }] },
-);
+  ),
+  image: Type.String({
+    default: 'busybox:1.37',
+    minLength: 1,
+    description: 'Image of the web servers; it must have busybox httpd.',
+  }),
+  replicas: int32({ default: 1, minimum: 1, maximum: 20, description: 'How many web servers share the load.' }),
+  port: port({ default: 80, description: 'Port that the site is reached on within the cluster.' }),
+  public: Type.Boolean({
+    default: false,
+    description: 'The site faces customers: its pods are placed before those of other sites.',
+  }),
+});
 
 const status = Type.Object({
   url: url({ description: 'Where the site is reached within the cluster.' }),
@@ -39,7 +46,7 @@ export const Website = defineResource({
   scope: 'Namespaced',
   description: 'A static website, served inside the cluster.',
   spec: withRules(spec, [
-    { rule: 'has(self.html) != has(self.pages)', message: 'exactly one of html and pages must be set' },
+    exactlyOneRule(['html', 'pages']),
     { rule: "!has(self.pages) || 'index.html' in self.pages", message: 'pages must have an index.html' },
   ]),
   status,

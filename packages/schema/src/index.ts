@@ -106,6 +106,7 @@ export type {
   VersionDefinition,
 } from './resource.ts';
 export { storageVersionOf } from './resource.ts';
+export { exactlyOneRule } from './structural/exactly-one.ts';
 export type { Rule, StructuralSchema } from './structural/schema.ts';
 export { unknownFields } from './unknown-fields.ts';
 export type { Problem } from './validate/report.ts';

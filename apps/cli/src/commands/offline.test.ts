@@ -110,7 +110,7 @@ describe('explain', () => {
   it('given a kind by its short name, when asked, then fields, children and permissions with reasons are told', async () => {
     const { stdout } = await keelson(['explain', 'site']);
     expect(stdout).toContain('spec.replicas  integer (int32) = 1, 1 … 20');
-    expect(stdout).toContain('rule: exactly one of html and pages must be set');
+    expect(stdout).toContain('rule: exactly one of html, pages must be set');
     expect(stdout).toContain('PriorityClass (scheduling.k8s.io/v1), cluster-scoped');
     expect(stdout).toMatch(/websites\.example\.keelson\.io\/status +patch +website tells how an instance does/);
   });
