@@ -19,6 +19,10 @@ const published = [
   'examples/website',
   'apps/cli',
 ];
+const outsidePath = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => !folder.endsWith('node_modules/.bin'))
+  .join(':');
 const nodes = { 22: '22.23.3', 24: '24.21.0' };
 
 describe('the packages as published', () => {
@@ -28,7 +32,8 @@ describe('the packages as published', () => {
       cwd: project,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, NODE_OPTIONS: '' },
+      // Not the tools of this checkout: npm would run on its Node, which knows nothing of how the machine is set up.
+      env: { ...process.env, NODE_OPTIONS: '', PATH: outsidePath },
     });
 
   beforeAll(() => {

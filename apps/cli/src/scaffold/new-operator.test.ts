@@ -25,14 +25,14 @@ describe('keelson new operator', () => {
     const project = join(folder, 'demo');
     const rules = (await readFile(join(project, 'src/operator.ts'), 'utf8')).split('\n').length;
     expect(rules).toBeLessThan(50);
-    const { PATH, HOME } = process.env;
-    const make = (target: string) => run('make', [target], { cwd: project, env: { PATH, HOME } });
+    const env = outside();
+    const make = (target: string) => run('make', [target], { cwd: project, env });
     // A first build of the parts takes longer than the hooks of a test may: it comes before vitest, and tells how far it is.
     for (const [target, then] of [
       ['test', 'vitest run'],
       ['up', 'keelson up'],
     ] as const) {
-      const { stdout: steps } = await run('make', ['-n', target], { cwd: project, env: { PATH, HOME } });
+      const { stdout: steps } = await run('make', ['-n', target], { cwd: project, env });
       expect(steps).toMatch(new RegExp(`^keelson-testbed ensure >/dev/null\\n${then}$`, 'm'));
     }
     expect((await make('test')).stdout).toMatch(/Tests .*4 passed/);
@@ -83,3 +83,11 @@ describe('keelson new operator', () => {
     });
   });
 });
+
+/** The environment of a developer who is not inside this checkout: none of its tools, nothing of make's or vitest's. */
+function outside(): NodeJS.ProcessEnv {
+  const ours = /^(VITEST|NODE_OPTIONS$|NODE_ENV$|MAKE|MFLAGS$|npm_)/;
+  const PATH = (process.env.PATH ?? '').split(':').filter((folder) => !folder.endsWith('node_modules/.bin'));
+  const inherited = Object.entries(process.env).filter(([name]) => !ours.test(name));
+  return { ...Object.fromEntries(inherited), PATH: PATH.join(':') };
+}
