@@ -104,14 +104,19 @@ async function go(one: KubeObject, other: KubeObject): Promise<void> {
   }
 }
 
-/** True when what is wanted at the path, or in a place above it, is an empty value: `spec.strategy.type` where `strategy: {}` is wanted. */
+/** Empty, or a map of nothing but such values: the server may store none of it. */
+function isHollow(value: unknown): boolean {
+  return isEmpty(value) || (isMap(value) && Object.values(value).every(isHollow));
+}
+
+/** True when what is wanted at the path, or in a place above it, is hollow: `spec.strategy.type` where `strategy: {}` is wanted. */
 function isAboutNothing(wanted: KubeObject, path: string): boolean {
   let value: unknown = wanted;
   for (const name of path.split(/[.[\]]+/).filter(Boolean)) {
     const [key, is] = name.split('=');
     if (Array.isArray(value) && is !== undefined) value = value.find((item) => String(item[key ?? '']) === is);
     else value = (value as Record<string, unknown>)[key ?? ''];
-    if (isEmpty(value)) return true;
+    if (isHollow(value)) return true;
     if (typeof value !== 'object' || value === null) return false;
   }
   return false;
@@ -157,6 +162,7 @@ const emptied: readonly (readonly [string, KubeObject, KubeObject])[] = [
   ['a whole list and an empty one', shape({ whole: ['a'] }), shape({ whole: [] })],
   ['an empty list and none', shape({ whole: [] }), shape({})],
   ['a whole map and an empty one', shape({ wholeMap: { a: 'b' } }), shape({ wholeMap: {} })],
+  ['two empty lists and one', shape({ whole: [], items: [] }), shape({ items: [] })],
   ['an empty part of a whole and none', shape({ free: { a: {}, b: [] } }), shape({ free: {} })],
 ];
 
