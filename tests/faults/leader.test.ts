@@ -12,6 +12,7 @@ import { ConfigMap, type Instance, Lease, manifest, toCrd } from '@keelson/schem
 import { type AuditEntry, type AuditMark, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Replica, startReplica } from './process.ts';
+import { until } from './until.ts';
 
 const KILLED_WITHIN_MS = 10_000;
 const STOPPED_WITHIN_MS = 2_000;
@@ -246,14 +247,6 @@ async function cacheObjects(port: number): Promise<string[]> {
 
 async function leaderStatus(port: number): Promise<string | undefined> {
   return (await scrape(port)).find((line) => line.startsWith('leader_election_master_status{'))?.split(' ')[1];
-}
-
-async function until(isSo: () => Promise<boolean>, withinMs = 20_000): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) expect.fail(`not so after ${withinMs / 1_000} s`);
-    await sleep(50);
-  }
 }
 
 async function freePort(): Promise<number> {

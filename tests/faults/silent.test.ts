@@ -11,6 +11,7 @@ import { type Instance, manifest, toCrd, toRbac } from '@keelson/schema';
 import { type AuditEntry, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startReplica } from './process.ts';
+import { until } from './until.ts';
 
 const SITES = 100;
 const REST_MS = 60_000;
@@ -48,7 +49,7 @@ describe('converged means silent', () => {
       const spec = { html: `site ${n}`, replicas: 1, public: n % 10 === 0 } as Spec;
       await client.create(Website, manifest(Website, { name: `site-${n}`, namespace: sites }, { spec }));
     }
-    await until(async () => (await readySites(client, sites)) === SITES, 300_000);
+    await until(async () => (await readySites(client, sites)) === SITES, 300_000, 200);
     console.log(`${SITES} Websites are Ready after ${Math.round((performance.now() - startedAt) / 1_000)} s`);
     await settled(env);
 
@@ -87,6 +88,7 @@ describe('converged means silent', () => {
     await until(
       async () => (await env.audit.writesBy(OPERATOR, { since: touched, resource: 'configmaps' })).length > 0,
       10_000,
+      200,
     );
   });
 });
@@ -103,17 +105,13 @@ async function readySites(client: KubeClient, namespace: string): Promise<number
 
 /** Waits until the operator has written nothing but its lease for a few seconds. */
 async function settled(env: TestEnv): Promise<void> {
-  await until(async () => {
-    const mark = await env.audit.mark();
-    await sleep(3_000);
-    return (await env.audit.writesBy(OPERATOR, { since: mark })).every(({ resource }) => resource === 'leases');
-  }, 120_000);
-}
-
-async function until(isSo: () => Promise<boolean>, withinMs: number): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!(await isSo())) {
-    if (performance.now() > end) expect.fail(`not so after ${withinMs / 1_000} s`);
-    await sleep(200);
-  }
+  await until(
+    async () => {
+      const mark = await env.audit.mark();
+      await sleep(3_000);
+      return (await env.audit.writesBy(OPERATOR, { since: mark })).every(({ resource }) => resource === 'leases');
+    },
+    120_000,
+    200,
+  );
 }
