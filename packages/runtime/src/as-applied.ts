@@ -7,10 +7,9 @@
  */
 import { type Fault, isFault, type KubeClient } from '@keelson/kube';
 import type { Kind, KubeObject, Problem } from '@keelson/schema';
+import { isMap, type PlainMap } from './plan/value.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
-
-type Fields = Record<string, unknown>;
 
 export type AsApplied =
   | { readonly object: KubeObject; readonly warnings: readonly string[] }
@@ -58,26 +57,26 @@ const isServerSide = ({ metadata }: KubeObject) =>
   metadata.managedFields?.some(({ manager, operation }) => manager === 'kubectl' && operation === 'Apply') === true;
 
 /** The merge patch that kubectl would send. */
-function kubectlPatch(existing: KubeObject, file: KubeObject): Fields {
+function kubectlPatch(existing: KubeObject, file: KubeObject): PlainMap {
   return withRemovals(concerned(file), parseFields(existing.metadata.annotations?.[lastApplied]));
 }
 
 /** What is wanted, with null for what was wanted before and is not any more. */
-function withRemovals(now: Fields, before: Fields): Fields {
+function withRemovals(now: PlainMap, before: PlainMap): PlainMap {
   const removed = Object.keys(before).filter((name) => before[name] !== undefined && now[name] === undefined);
   const kept = Object.entries(now)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => {
       const old = before[name];
-      return [name, isFields(value) && isFields(old) ? withRemovals(value, old) : value] as const;
+      return [name, isMap(value) && isMap(old) ? withRemovals(value, old) : value] as const;
     });
   return Object.fromEntries([...kept, ...removed.map((name) => [name, null] as const)]);
 }
 
 /** RFC 7396. */
 function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isFields(patch)) return patch;
-  const merged: Fields = isFields(target) ? { ...target } : {};
+  if (!isMap(patch)) return patch;
+  const merged: Record<string, unknown> = isMap(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];
     else merged[name] = mergePatch(merged[name], value);
@@ -86,21 +85,17 @@ function mergePatch(target: unknown, patch: unknown): unknown {
 }
 
 /** The part of an object that a file is about. */
-function concerned(object: Fields): Fields {
-  const { labels = {}, annotations = {} } = isFields(object.metadata) ? object.metadata : {};
+function concerned(object: PlainMap): PlainMap {
+  const { labels = {}, annotations = {} } = isMap(object.metadata) ? object.metadata : {};
   return { spec: object.spec, metadata: { labels, annotations } };
 }
 
-function parseFields(text: string | undefined): Fields {
+function parseFields(text: string | undefined): PlainMap {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
-    return isFields(value) ? concerned(value) : {};
+    return isMap(value) ? concerned(value) : {};
   } catch {
     // Somebody else wrote the annotation: kubectl refuses then, and there is nothing to go by.
     return {};
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

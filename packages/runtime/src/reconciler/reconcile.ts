@@ -1,23 +1,10 @@
-/**
- * The flow for one instance: observe → decide → plan → execute → effects → status. This is the whole engine on one screen; each
- * step has a file of its own, and its invariant stands there.
- *
- * Called by the queue worker with a key and nothing else: what happened does not matter, only what is. A turn that came part of
- * the way is an outcome with its fault; what ended a turn early, fault or bug, is thrown. The user has been told of both by then.
- */
-import type { Clock, KubeClient } from '@keelson/kube';
 import { formatProblems, parseInstance, type Ref, type Resource } from '@keelson/schema';
-import type { Store } from '../cache/store.ts';
 import { reject } from '../decision.ts';
 import { createEffectRunner } from '../effects/runner.ts';
-import type { Recorder } from '../events/recorder.ts';
-import type { Claims } from '../execute/claims.ts';
 import { finalize } from '../finalize/finalize.ts';
 import { hasFinalizer } from '../finalize/finalizer.ts';
-import type { Fence } from '../lease/fence.ts';
 import { fenceWrites } from '../lease/fence-writes.ts';
 import { toOwner } from '../marks.ts';
-import type { Operator } from '../operator.ts';
 import { createSettled } from '../plan/settled.ts';
 import { toWanted } from '../plan/wanted.ts';
 import { createRedactor } from '../redact.ts';
@@ -35,19 +22,9 @@ import { decide } from './decide.ts';
 import { createMemory, type Memory, type Notes, noteFailure, noteOutcome, pastOf } from './memory.ts';
 import { collectOwned, observe } from './observe.ts';
 import { executeTurn, planTurn, protectOrphans, runEffects } from './perform.ts';
-import type { Engine, EngineHooks, Span, Stores, Turn } from './turn.ts';
+import type { Engine, EngineHooks, EngineParts, Span, Turn } from './turn.ts';
 
-export interface ReconcilerOptions<R extends Resource, X> {
-  readonly operator: Operator<R, X>;
-  readonly client: KubeClient;
-  /** The cache of the instances themselves. */
-  readonly primary: Store;
-  readonly stores: Stores;
-  readonly recorder: Recorder;
-  readonly fence: Fence;
-  /** Shared by all operators of a process. */
-  readonly claims: Claims;
-  readonly clock: Clock;
+export interface ReconcilerOptions<R extends Resource, X> extends EngineParts<R, X> {
   readonly span?: Span;
   readonly hooks?: EngineHooks;
 }

@@ -39,16 +39,22 @@ export interface EngineHooks {
 /** Wraps one step of the flow, for traces. */
 export type Span = <T>(name: string, run: () => Promise<T>) => Promise<T>;
 
-/** What outlives a turn. */
-export interface Engine<R extends Resource = Resource, X = unknown> {
+/** What an engine is made from. */
+export interface EngineParts<R extends Resource = Resource, X = unknown> {
   readonly operator: Operator<R, X>;
   readonly client: KubeClient;
+  /** The cache of the instances themselves. */
   readonly primary: Store;
   readonly stores: Stores;
   readonly recorder: Recorder;
   readonly fence: Fence;
+  /** Shared by all operators of a process. */
   readonly claims: Claims;
   readonly clock: Clock;
+}
+
+/** What outlives a turn. */
+export interface Engine<R extends Resource = Resource, X = unknown> extends EngineParts<R, X> {
   readonly span: Span;
   readonly hooks: EngineHooks;
   readonly effects: EffectRunner;
