@@ -106,6 +106,8 @@ export type {
   VersionDefinition,
 } from './resource.ts';
 export { storageVersionOf } from './resource.ts';
+export type { Shape, ShapeResult } from './shape.ts';
+export { defineShape } from './shape.ts';
 export { exactlyOneRule } from './structural/exactly-one.ts';
 export type { Rule, StructuralSchema } from './structural/schema.ts';
 export { unknownFields } from './unknown-fields.ts';

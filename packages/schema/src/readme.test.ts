@@ -1,7 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { defineResource, parseInstance, Type } from './index.ts';
-import { check, crd, objects, page, permissions, service, Tunnel, upgrade, Website } from './testing/readme.ts';
+import {
+  check,
+  checkPlugin,
+  crd,
+  objects,
+  page,
+  permissions,
+  service,
+  Tunnel,
+  upgrade,
+  Website,
+} from './testing/readme.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 const source = readFileSync(new URL('./testing/readme.ts', import.meta.url), 'utf8');
@@ -50,6 +61,11 @@ describe('the README', () => {
 
     expect(readme).toContain(messages);
     expect(check(site)).toBe('1 pods');
+    const plugins = [{ name: 'a' }, { name: 'cache', config: { ttl: 5, path: ['/'] } }];
+    const plugged = parseInstance(Website, { ...site, spec: { ...site.spec, plugins } });
+    if (!plugged.ok) throw new Error('the config is free-form');
+    expect(readme).toContain(checkPlugin(plugged.instance, 1));
+    expect(checkPlugin(plugged.instance, 0)).toBe('pages live for 5m');
     expect(parsed.ok && service(parsed.instance).spec.ports?.[0]?.port).toBe(80);
     expect(crd.metadata.name).toBe('websites.example.com');
     expect(page).toContain('# Website');

@@ -77,6 +77,21 @@ export function service(site: Website): Service {
 
 // #endregion
 
+// #region shape
+import { defineShape } from '../index.ts';
+
+const pluginConfig = defineShape(
+  Type.Object({ ttl: duration({ default: '5m' }), paths: Type.Optional(Type.Array(Type.String())) }),
+  'the config of plugin cache',
+);
+
+export function checkPlugin({ spec }: Website, index: number): string {
+  const result = pluginConfig.parse(spec.plugins?.[index]?.config, `spec.plugins[${index}].config`);
+  return result.ok ? `pages live for ${result.value.ttl}` : formatProblems(result.problems);
+}
+
+// #endregion
+
 // #region versions
 import { convertInstance, defineVersion } from '../index.ts';
 
