@@ -18,8 +18,13 @@ export interface EventNote {
 
 export interface Apply<R extends Resource> {
   readonly kind: 'apply';
-  /** Everything that should exist, complete: what is owned and not in here is deleted. */
+  /** Everything that should exist, complete: what is owned and neither in here nor in `keep` is deleted. */
   readonly objects: readonly KubeObject[];
+  /**
+   * What is owned, not in `objects` and nevertheless left as it is, neither changed nor deleted: so that a part of an operator
+   * that cannot be decided now does not lose what it already runs. What is not there is not made, and readiness does not ask for it.
+   */
+  readonly keep?: readonly (Ref & { readonly kind: Kind })[];
   /**
    * Replaces what this operator said before; conditions and fields of other writers stay. Left out, what it said before stays.
    * Without a `Ready` condition the engine judges the children. `Accepted` and `Applied` are the engine's own.

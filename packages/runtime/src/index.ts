@@ -29,7 +29,7 @@ export { createLogger, silentLogger } from './logging/logger.ts';
 export type { Manager } from './manager/manager.ts';
 export { createManager } from './manager/manager.ts';
 export type { LeaderElection, ManagerOptions, Runnable, RunnableContext } from './manager/options.ts';
-export { marks, operatorSelector } from './marks.ts';
+export { marks, operatorSelector, toLabelValue } from './marks.ts';
 export { createMetrics, type Metrics, type MetricsOptions } from './metrics/metrics.ts';
 export { toMetricsReference } from './metrics/reference.ts';
 export type { ObjectSet, Observed } from './observed.ts';

@@ -98,9 +98,13 @@ export function isMarked(object: KubeObject, owner: Pick<Owner, 'fieldManager' |
   return labels?.[marks.operator] === owner.fieldManager && labels[marks.ownerUid] === owner.uid;
 }
 
-/** A label value for any text: cut and told apart by a hash when it is longer than the 63 characters that Kubernetes allows. */
-function toLabelValue(text: string): string {
-  if (text.length <= 63) return text;
+/**
+ * A label value for any text: the text itself where it is one; else what of it a label may hold, cut to the 63 characters that
+ * Kubernetes allows and told apart from others by a hash.
+ */
+export function toLabelValue(text: string): string {
+  if (/^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/.test(text)) return text;
+  const plain = text.replaceAll(/[^A-Za-z0-9._-]/g, '-').replace(/^[._-]+/, '');
   // Ends in letters and digits, as a label value must, whatever the cut left before the hash.
-  return `${text.slice(0, 54)}-${hash('sha256', text, 'hex').slice(0, 8)}`;
+  return `${plain === '' ? 'x' : plain.slice(0, 54)}-${hash('sha256', text, 'hex').slice(0, 8)}`;
 }

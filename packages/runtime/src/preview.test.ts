@@ -93,6 +93,14 @@ describe('previewInstance', () => {
     });
   });
 
+  it('leaves out what the operator keeps', async () => {
+    await bench.create('web');
+    bench.rules = () => apply({ objects: [configMap('held'), configMap('old')] });
+    await bench.turn('web');
+    bench.rules = () => apply({ objects: [], keep: [{ kind: ConfigMap, name: 'held' }] });
+    expect(brief((await preview()).plan.steps)).toEqual(['delete ConfigMap old']);
+  });
+
   it('plans nothing for what is as it should be, also where only the server’s own notation differs', async () => {
     await bench.create('web');
     const quota = (period: string): KubeObject => ({

@@ -79,7 +79,7 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
   const decision = decide(operator, await observe(turn, instance, owned));
   if (decision.kind !== 'apply') return { problems, warnings, exists, decision, plan: nothing, faults: [] };
   if (decision.adopt !== undefined && decision.adopt.length > 0) turn = await withNeighbours(turn);
-  const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision.adopt);
+  const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision);
   return { problems, warnings, exists, decision, ...(await refine(turn, draft)) };
 }
 

@@ -168,6 +168,35 @@ describe('planInstance', () => {
     expect(plan(objects, there)).toEqual({ steps: [], refusals: [], leaving: [] });
   });
 
+  it('leaves what is to be kept as it is: neither deleted nor changed nor made, also when it is on its way out', () => {
+    const there = [
+      child(ClusterRole, 'held'),
+      child(ConfigMap, 'held'),
+      child(ConfigMap, 'old'),
+      leavingChild(Secret, 's'),
+    ];
+    const keep = [
+      { kind: ClusterRole, name: 'held' },
+      { kind: ConfigMap, name: 'held' },
+      { kind: Secret, name: 's', namespace: 'shop' },
+      { kind: Deployment, name: 'gone' },
+    ];
+    const { steps, refusals, leaving } = plan([some(ConfigMap, 'new')], there, { keep });
+    expect(brief(steps)).toEqual(['create ConfigMap new', 'delete ConfigMap old']);
+    expect({ refusals, leaving }).toEqual({ refusals: [], leaving: [] });
+  });
+
+  it('wants what is both wanted and to be kept, and keeps nothing of the same name elsewhere', () => {
+    const there = [child(ConfigMap, 'web', { data: { a: '1' } }), child(ConfigMap, 'old')];
+    const keep = [
+      { kind: ConfigMap, name: 'web' },
+      { kind: Secret, name: 'old' },
+      { kind: ConfigMap, name: 'old', namespace: 'elsewhere' },
+    ];
+    const { steps } = plan([some(ConfigMap, 'web', { data: { a: '2' } })], there, { keep });
+    expect(brief(steps)).toEqual(['change ConfigMap web', 'delete ConfigMap old']);
+  });
+
   it('deletes what is no longer wanted, after everything else and in reverse order', () => {
     const there = [child(ConfigMap, 'old'), child(Deployment, 'old'), child(Namespace, 'old')];
     const { steps } = plan([some(Secret, 'new')], there);

@@ -93,6 +93,8 @@ export interface PlanInput {
   /** The live object in the place of a wanted one, whoever it belongs to, as far as it is known. */
   readonly find: (kind: Kind, ref: Ref) => Live | undefined;
   readonly adopt?: readonly (Ref & { readonly kind: Kind })[];
+  /** What is not wanted and stays as it is all the same. */
+  readonly keep?: readonly (Ref & { readonly kind: Kind })[];
   /** Whose marks still count when something is adopted; without it, everybody's do. */
   readonly lives?: Lives;
   /** Another instance that wants the same object and was first, where nothing is there to tell by its marks. */
@@ -108,8 +110,8 @@ export function planInstance(input: PlanInput): Plan {
   const steps: Step[] = [];
   const refusals: Refusal[] = [];
   const leaving: Leaving[] = [];
-  const adopted = new Set(input.adopt?.map((ref) => objectKey(ref.kind, { namespace: owner.namespace, ...ref })));
-  const keep = new Set<string>();
+  const adopted = new Set(input.adopt?.map((ref) => keyBeside(owner, ref)));
+  const staying = new Set(input.keep?.map((ref) => keyBeside(owner, ref)));
 
   const inApplyOrder = [...input.wanted].sort((a, b) =>
     compareApplyOrder(placeOf(a.kind, a.object), placeOf(b.kind, b.object)),
@@ -117,7 +119,7 @@ export function planInstance(input: PlanInput): Plan {
   for (const wanted of inApplyOrder) {
     const { kind, object } = wanted;
     const key = objectKey(kind, object.metadata);
-    keep.add(key);
+    staying.add(key);
     const live = input.find(kind, object.metadata);
     const adopt = adopted.has(key);
     if (live === undefined) {
@@ -142,7 +144,7 @@ export function planInstance(input: PlanInput): Plan {
   }
 
   const unwanted = input.owned
-    .filter(({ kind, live }) => !keep.has(objectKey(kind, live.object.metadata)) && isMarked(live.object, owner))
+    .filter(({ kind, live }) => !staying.has(objectKey(kind, live.object.metadata)) && isMarked(live.object, owner))
     .sort((a, b) => compareApplyOrder(placeOf(b.kind, b.live.object), placeOf(a.kind, a.live.object)));
   for (const { kind, live } of unwanted) {
     if (live.object.metadata.deletionTimestamp !== undefined) leaving.push({ kind, live: live.object, wanted: false });
@@ -171,6 +173,11 @@ export function toChange(
     because: becauseOf(shown),
     restarts: replacesPods(kind, live.object, changes),
   };
+}
+
+/** A reference that names no namespace means that of the owner. */
+function keyBeside(owner: Owner, ref: Ref & { readonly kind: Kind }): string {
+  return objectKey(ref.kind, { ...ref, namespace: ref.namespace ?? owner.namespace });
 }
 
 function placeOf(kind: Kind, object: KubeObject) {

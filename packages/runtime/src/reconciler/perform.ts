@@ -18,7 +18,7 @@ export function planTurn(
   turn: Turn,
   wanted: readonly Wanted[],
   owned: readonly Child[],
-  adopt: Apply<never>['adopt'],
+  { adopt, keep }: Pick<Apply<never>, 'adopt' | 'keep'>,
 ): Plan {
   const { claims, primary, stores, settled } = turn.engine;
   const { owner } = turn;
@@ -36,6 +36,7 @@ export function planTurn(
     owned,
     find,
     ...(adopt === undefined ? {} : { adopt }),
+    ...(keep === undefined ? {} : { keep }),
     lives: (uid) => holdsUid(primary, uid),
     claimedBy: (key) => taken.get(key),
     wasThere: (key) => claims.wasThere(owner, key),

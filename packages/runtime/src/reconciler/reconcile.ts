@@ -108,7 +108,7 @@ async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): 
   if (decision.kind === 'expire') return span('expire', () => concludeExpire(turn, decision));
   const wanted = toWanted(operator, turn.owner, decision.objects);
   for (const { object } of wanted) turn.redactor.learn(object);
-  const plan = await span('plan', async () => planTurn(turn, wanted, owned, decision.adopt));
+  const plan = await span('plan', async () => planTurn(turn, wanted, owned, decision));
   const executed = await span('execute', () => executeTurn(turn, wanted, owned, plan));
   const effects = await span('effects', () => runEffects(turn, decision.effects ?? []));
   tellNews(turn, notes, decision.events);
