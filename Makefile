@@ -10,7 +10,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 NODE   := node_modules/.bin/node
 RUN    := $(NODE) --conditions=keelson-source --disable-warning=ExperimentalWarning
 VITEST := $(NODE) node_modules/vitest/vitest.mjs
-LIBRARIES := packages/schema packages/kube packages/runtime testbed packages/testenv examples/website apps/cli
+LIBRARIES := packages/schema packages/kube packages/runtime testbed packages/testenv examples/website operators/security apps/cli
 
 help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,11 +53,11 @@ image: ## the container image (comes with the security operator)
 	@echo 'make image: no image yet. It comes with the security operator, the first one to be deployed as a container.' >&2; exit 1
 
 clean: ## remove what was installed and built here (the cache of third-party parts stays: `keelson-testbed clean` empties it)
-	rm -rf node_modules packages/*/dist testbed/dist examples/*/dist apps/*/dist
+	rm -rf node_modules packages/*/dist testbed/dist examples/*/dist operators/*/dist apps/*/dist
 
 install: node_modules/.keelson-installed
 
-node_modules/.keelson-installed: package.json package-lock.json $(wildcard packages/*/package.json testbed/package.json examples/*/package.json apps/*/package.json bench/package.json)
+node_modules/.keelson-installed: package.json package-lock.json $(wildcard packages/*/package.json testbed/package.json examples/*/package.json operators/*/package.json apps/*/package.json bench/package.json)
 	@sh bin/check-tools
 	@# Not `npm ci`: it refuses a lock file that lacks the binaries of platforms which a mirror does not carry.
 	@echo '· installing npm packages and the pinned Node' && npm install --no-save --loglevel=error --no-progress

@@ -1,0 +1,43 @@
+/** The names that more than one part of the operator speaks of: each stands here once, so that no two can drift apart. */
+import { hash } from 'node:crypto';
+import { toLabelValue } from '@keelson/runtime';
+
+/** ConfigMap with the configuration of the collectors on the nodes. */
+export const NODE_CONFIG = 'otel-node-collector-config';
+/** ConfigMap with the configuration of the gateway. */
+export const GATEWAY_CONFIG = 'otel-gateway-config';
+/** The file in both. */
+export const CONFIG_FILE = 'config.yaml';
+/** DaemonSet of the collectors on the nodes. */
+export const NODE_COLLECTOR = 'otel-node-collector';
+/** Deployment and Service of the gateway. */
+export const GATEWAY = 'otel-gateway';
+/** OTLP over gRPC. */
+export const GATEWAY_PORT = 4317;
+
+/** Label on all that a feature installs, pods included: the id of the feature. */
+export const FEATURE_LABEL = 'security.ctem.io/feature';
+/** Label on pods: the agent that they work for. */
+export const AGENT_LABEL = 'security.ctem.io/agent';
+/** Annotation on pod templates: changes when a ConfigMap that the pods mount does, so that they are rolled. */
+export const CONFIG_CHECKSUM = 'security.ctem.io/config-checksum';
+/** Annotation on pod templates: changes when a Secret that the pods use does. */
+export const SECRET_VERSION = 'security.ctem.io/secret-version';
+
+/** One agent in one word, unambiguous: a namespace has no dots. */
+export function agentText(agent: { readonly namespace: string; readonly name: string }): string {
+  return `${agent.namespace}.${agent.name}`;
+}
+
+/** The value of AGENT_LABEL. */
+export function agentLabel(agent: { readonly namespace: string; readonly name: string }): string {
+  return toLabelValue(agentText(agent));
+}
+
+/** The name of a cluster-scoped object of this agent: `falco.security-system.main`, cut and told apart by a hash at 253 characters. */
+export function scopedName(agent: { readonly namespace: string; readonly name: string }, name: string): string {
+  const whole = `${name}.${agentText(agent)}`;
+  if (whole.length <= 253) return whole;
+  // Ends in letters and digits, as names must, whatever the cut left before the hash.
+  return `${whole.slice(0, 240).replace(/[^a-z0-9]+$/, '')}-${hash('sha256', whole, 'hex').slice(0, 12)}`;
+}

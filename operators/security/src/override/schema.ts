@@ -1,0 +1,70 @@
+/** `spec.override` as users write it: what may be changed on the pods that features make, in the words of a pod. */
+import {
+  affinity,
+  annotations,
+  envVars,
+  freeForm,
+  labels,
+  resourceRequirements,
+  type Static,
+  Type,
+  tolerations,
+} from '@keelson/schema';
+import type { SecurityContext, Volume, VolumeMount } from 'kubernetes-types/core/v1.js';
+
+const common = {
+  tolerations: Type.Optional(
+    tolerations({ maxItems: 50, description: 'Added; one of the same key and effect is replaced.' }),
+  ),
+  nodeSelector: Type.Optional(labels({ description: 'Merged by key.' })),
+  affinity: Type.Optional(affinity({ description: 'Replaced, as spec.affinity of a Pod.' })),
+  priorityClassName: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Replaced.' })),
+  labels: Type.Optional(labels({ description: 'Of the pods; merged by key. Those that select the pods stay.' })),
+  annotations: Type.Optional(annotations({ description: 'Of the pods; merged by key.' })),
+  resources: Type.Optional(resourceRequirements({ description: 'Of the first container; replaced as a whole.' })),
+  env: Type.Optional(envVars({ maxItems: 200, description: 'Of the first container; merged by name.' })),
+  args: Type.Optional(
+    Type.Array(Type.String(), { maxItems: 100, description: 'Of the first container; added after those it has.' }),
+  ),
+  securityContext: Type.Optional(
+    freeForm<SecurityContext>({ description: 'Of the first container; merged by field, as in a container.' }),
+  ),
+  volumes: Type.Optional(
+    Type.Array(freeForm<Volume>(), { maxItems: 50, description: 'Of the pods; merged by name, as in a Pod.' }),
+  ),
+  volumeMounts: Type.Optional(
+    Type.Array(freeForm<VolumeMount>(), { maxItems: 50, description: 'Of the first container; merged by mountPath.' }),
+  ),
+  updateStrategy: Type.Optional(
+    freeForm({ description: 'Replaced: updateStrategy of a DaemonSet, strategy of a Deployment.' }),
+  ),
+  podTemplate: Type.Optional(
+    freeForm({
+      description:
+        'A strategic merge patch on the pod template (metadata and spec), for every field that has no word here.',
+    }),
+  ),
+};
+
+/** For the pods of every DaemonSet. */
+export const nodeAgentOverride = Type.Object(common, { description: 'For the pods of every DaemonSet.' });
+
+/** For the pods of one tool. */
+export const toolOverride = Type.Object({
+  image: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Of the first container.' })),
+  ...common,
+});
+
+export const override = Type.Object({
+  nodeAgent: Type.Optional(nodeAgentOverride),
+  perTool: Type.Optional(
+    Type.Record(Type.String(), toolOverride, {
+      maxProperties: 50,
+      description: 'By feature, or by the name of one of its workloads. Applied after nodeAgent.',
+    }),
+  ),
+});
+
+export type NodeAgentOverride = Static<typeof nodeAgentOverride>;
+export type ToolOverride = Static<typeof toolOverride>;
+export type Override = Static<typeof override>;

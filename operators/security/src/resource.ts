@@ -1,0 +1,170 @@
+/** The SecurityAgent resource: the security stack of a cluster as one object. CRD, types, validation and docs come out of this. */
+import {
+  ageColumn,
+  annotations,
+  conditionColumn,
+  defineResource,
+  dnsLabel,
+  exactlyOneOf,
+  freeForm,
+  type Instance,
+  int32,
+  keyRef,
+  labels,
+  listMap,
+  localRef,
+  nullable,
+  objectName,
+  type Static,
+  Type,
+  url,
+  withRules,
+} from '@keelson/schema';
+import { featureIdPattern } from './feature-id.ts';
+import { override } from './override/schema.ts';
+
+const global = Type.Object({
+  namespace: Type.Optional(
+    dnsLabel({ description: 'Where everything is installed. Default: the namespace of the agent.' }),
+  ),
+  labels: Type.Optional(labels({ description: 'Put on every object and pod.' })),
+  annotations: Type.Optional(annotations({ description: 'Put on every object and pod.' })),
+  imagePullSecrets: Type.Optional(
+    listMap(localRef(), ['name'], { maxItems: 10, description: 'For the pods; in the namespace that they run in.' }),
+  ),
+  imageRegistry: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$',
+      maxLength: 255,
+      description:
+        'A mirror: default images are pulled from it instead of their own registry. Host, port and path, no scheme.',
+      examples: ['registry.example.com:5000/mirror'],
+    }),
+  ),
+  clusterName: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 253, description: 'How this cluster is called in events.' }),
+  ),
+});
+
+const feature = Type.Object({
+  name: Type.String({ pattern: featureIdPattern, maxLength: 40, description: 'Which feature: falco, tetragon, …' }),
+  enabled: Type.Boolean({ description: 'Off takes away everything that the feature installed.' }),
+  config: Type.Optional(
+    nullable(freeForm(), { description: 'Settings of the feature: keelson explain feature <name> lists them.' }),
+  ),
+});
+
+const indexName = (name: string, holds: string) =>
+  Type.String({
+    default: name,
+    pattern: '^[a-z0-9][a-z0-9._-]*$',
+    maxLength: 200,
+    description: `Index for ${holds}.`,
+  });
+
+const elasticsearch = Type.Object(
+  {
+    url: withRules(url({ description: 'Where it is reached.', examples: ['https://elasticsearch.logging.svc:9200'] }), [
+      {
+        rule: "!self.contains('@')",
+        message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
+      },
+    ]),
+    indices: Type.Object(
+      {
+        events: indexName('security-events', 'what Falco and Tetragon see'),
+        inventory: indexName('security-inventory', 'what osquery finds'),
+        vulnerability: indexName('security-vuln', 'vulnerabilities'),
+      },
+      { default: {} },
+    ),
+    tls: Type.Optional(
+      Type.Object({
+        insecureSkipVerify: Type.Optional(Type.Boolean({ description: 'Trust any certificate. For trials only.' })),
+        caSecretRef: Type.Optional(
+          Type.Object(
+            {
+              name: objectName({ description: 'Name of the Secret.' }),
+              key: Type.String({ default: 'ca.crt', minLength: 1, maxLength: 253, description: 'Key within it.' }),
+            },
+            { description: 'Certificates that the one of the store is checked against.' },
+          ),
+        ),
+      }),
+    ),
+    auth: Type.Optional(
+      exactlyOneOf(
+        {
+          secretRef: localRef({ description: 'Secret with the keys `username` and `password`.' }),
+          apiKeySecretRef: keyRef({ description: 'Secret and key of an API key (id:key in base64).' }),
+        },
+        { description: 'Only ever by reference, in the namespace that everything is installed in.' },
+      ),
+    ),
+  },
+  { description: 'An Elasticsearch.' },
+);
+
+const output = Type.Object({ elasticsearch }, { description: 'Where events, inventory and vulnerabilities go.' });
+
+const spec = Type.Object({
+  global: Type.Optional(global),
+  features: listMap(feature, ['name'], { maxItems: 50, description: 'What is installed.' }),
+  output: Type.Optional(output),
+  override: Type.Optional(override),
+});
+
+const status = Type.Object({
+  features: Type.Record(Type.String(), Type.String(), { description: 'Each enabled feature: True, False or Unknown.' }),
+  featuresReady: Type.String({ description: 'How many of the enabled features are ready: 3/3.' }),
+  tools: Type.Record(
+    Type.String(),
+    Type.Object({
+      version: Type.Optional(Type.String()),
+      image: Type.Optional(Type.String({ description: 'What its first container runs.' })),
+      ready: Type.Optional(int32()),
+      desired: Type.Optional(int32()),
+    }),
+    { description: 'Numbers behind the conditions.' },
+  ),
+  pipeline: Type.Object({
+    receivers: Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' }),
+    indices: Type.Array(Type.String(), { description: 'Where it goes.' }),
+  }),
+  inventory: Type.Array(Type.String(), { description: 'Every object that is kept: kind, namespace and name.' }),
+  version: Type.String({ description: 'Version of the operator that wrote this.' }),
+});
+
+export const SecurityAgent = defineResource({
+  group: 'security.ctem.io',
+  version: 'v1alpha1',
+  kind: 'SecurityAgent',
+  shortNames: ['secagent'],
+  categories: ['security'],
+  scope: 'Namespaced',
+  description: 'The security stack of a cluster: tools on every node, the pipeline of their events, and where they go.',
+  spec: withRules(spec, [
+    {
+      rule: 'has(self.output) || !self.features.exists(feature, feature.enabled)',
+      message:
+        'output is required as soon as a feature is enabled: name where events go, e.g. output.elasticsearch.url',
+    },
+  ]),
+  status,
+  columns: [
+    conditionColumn('Ready'),
+    { name: 'Features', type: 'string', jsonPath: '.status.featuresReady' },
+    { name: 'Output', type: 'string', jsonPath: '.spec.output.elasticsearch.url' },
+    {
+      name: 'Status',
+      type: 'string',
+      jsonPath: '.status.conditions[?(@.type=="Ready")].message',
+      priority: 1,
+    },
+    ageColumn,
+  ],
+});
+
+export type Agent = Instance<typeof SecurityAgent>;
+export type Output = Static<typeof output>;
+export type FeatureSpec = Static<typeof feature>;
