@@ -14,6 +14,7 @@ const Website = defineResource({
   status: Type.Object({ phase: Type.Optional(Type.String()) }),
 });
 const reconcile = () => apply<typeof Website>({ objects: [] });
+const relate = () => ['all' as const];
 const base = { name: 'website', resource: Website, owns: [ConfigMap], reconcile };
 
 describe('defineOperator', () => {
@@ -78,6 +79,22 @@ describe('defineOperator', () => {
       'a handler that is no function',
       { effects: { template: 'x' } },
       /effects\.template must be a function: make it with defineEffect/,
+    ],
+    [
+      'fields beside metadataOnly',
+      { watches: [{ kind: Secret, relate, metadataOnly: true, fields: ['type'] }] },
+      /watches secrets with both metadataOnly and fields: choose one/,
+    ],
+    ['no field', { watches: [{ kind: Secret, relate, fields: [] }] }, /empty list of fields: write metadataOnly: true/],
+    [
+      'a field that is held anyway',
+      { watches: [{ kind: Secret, relate, fields: ['metadata.labels'] }] },
+      /the field 'metadata\.labels': metadata is always held, leave it out/,
+    ],
+    [
+      'a field that is no path',
+      { watches: [{ kind: Secret, relate, fields: ['spec.containers[*].name'] }] },
+      /the field 'spec\.containers\[\*\]\.name': write names with dots between them/,
     ],
     ['no worker', { concurrency: 0 }, /concurrency must be a whole number of at least 1, not 0/],
     ['a duration that is none', { resync: '10 minutes' }, /resync: '10 minutes' is not a duration: write for example/],

@@ -55,6 +55,11 @@ export interface Watch<R extends Resource = Resource> {
   relate(self: Instance<R>): readonly Related[];
   /** Hold names, labels and annotations only: a fraction of the memory. */
   readonly metadataOnly?: boolean;
+  /**
+   * Hold only what stands at these paths, e.g. `status.conditions`, beside the metadata. A path goes through every item of a list:
+   * `status.containerStatuses.state`. A change of nothing else wakes nobody.
+   */
+  readonly fields?: readonly string[];
   /** The cluster may lack this kind: the operator works without it, and `observed.served(kind)` tells. */
   readonly optional?: boolean;
   /** Narrow what is held at all. */
@@ -201,7 +206,7 @@ function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager' | 'finali
 }
 
 function flawsOfKinds(operator: Pick<Operator, 'resource' | 'owns' | 'watches' | 'reads'>): string[] {
-  const flaws: string[] = [];
+  const flaws = operator.watches.flatMap(flawsOfFields);
   const owned = operator.owns.map(({ kind }) => resourceNameOf(kind));
   for (const [i, { kind, anywhere }] of operator.owns.entries()) {
     const name = resourceNameOf(kind);
@@ -221,6 +226,22 @@ function flawsOfKinds(operator: Pick<Operator, 'resource' | 'owns' | 'watches' |
     if (names !== undefined && names.length === 0)
       flaws.push(`reads ${name} with an empty list of names: name what it reads, or leave names out to read any`);
   }
+  return flaws;
+}
+
+function flawsOfFields({ kind, fields, metadataOnly }: Pick<Watch, 'kind' | 'fields' | 'metadataOnly'>): string[] {
+  if (fields === undefined) return [];
+  const watches = `watches ${resourceNameOf(kind)}`;
+  const flaws = fields.flatMap((path) => {
+    const names = path.split('.');
+    if (names.some((name) => name.trim() === '' || /[[\]*]/.test(name)))
+      return [`${watches} with the field '${path}': write names with dots between them, e.g. 'status.conditions'`];
+    if (['apiVersion', 'kind', 'metadata'].includes(names[0] ?? ''))
+      return [`${watches} with the field '${path}': ${names[0]} is always held, leave it out`];
+    return [];
+  });
+  if (metadataOnly === true) flaws.push(`${watches} with both metadataOnly and fields: choose one`);
+  else if (fields.length === 0) flaws.push(`${watches} with an empty list of fields: write metadataOnly: true`);
   return flaws;
 }
 

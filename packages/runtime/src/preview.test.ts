@@ -4,6 +4,7 @@ import { ConfigMap, Deployment, type Kind, type KubeObject, Namespace, Service, 
 import { startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apply, wait } from './decision.ts';
+import { defineOperator } from './operator.ts';
 import type { Step } from './plan/plan.ts';
 import { previewInstance } from './preview.ts';
 import { Bundle, startWorkbench, type Workbench } from './reconciler/testing/workbench.ts';
@@ -194,6 +195,28 @@ describe('previewInstance', () => {
     bench.rules = ({ related }) =>
       apply({ objects: related.list(Service as Kind).map(({ metadata }) => configMap(metadata.name)) });
     expect(brief((await preview()).plan.steps)).toContain('create ConfigMap svc');
+  });
+
+  it('sees of related objects what their watch holds', async () => {
+    await client.create(Service, {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'svc', namespace },
+      spec: { ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    let seen: unknown;
+    const operator = defineOperator({
+      name: 'narrow',
+      resource: Bundle,
+      owns: [],
+      watches: [{ kind: Service, relate: () => [{ name: 'svc' }], fields: ['spec.ports.port'] }],
+      reconcile: ({ related }) => {
+        seen = related.get(Service, 'svc')?.spec;
+        return apply({ objects: [] });
+      },
+    });
+    await previewInstance({ operator, client, object: bundle(), namespace });
+    expect(seen).toEqual({ ports: [{ port: 80 }] });
   });
 
   it('takes a file as kubectl apply does: what others set stays, what the last file said and this one does not goes', async () => {

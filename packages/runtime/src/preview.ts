@@ -6,8 +6,10 @@
 import { isFault, type KubeClient, systemClock } from '@keelson/kube';
 import { type Kind, type KubeObject, type Problem, type Resource, resourceNameOf } from '@keelson/schema';
 import { askServer, mergeFile } from './as-applied.ts';
+import type { Scope } from './cache/cache.ts';
 import { createStore } from './cache/memory-store.ts';
 import { holdsUid, OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
+import { type Hold, holdOf } from './cache/projection.ts';
 import type { Store } from './cache/store.ts';
 import type { Decision } from './decision.ts';
 import { createEffectRunner } from './effects/runner.ts';
@@ -96,16 +98,8 @@ async function prepareTurn<R extends Resource, X>(
   for (const entry of operator.owns) owned.set(entry.kind, await readOwned(client, owner, entry, signal, missing));
   const watched = new Map<Watch<R>, Store>();
   for (const watch of operator.watches) {
-    watched.set(
-      watch,
-      await readAll(
-        client,
-        watch.kind,
-        { ...watch.scope, ...(watch.metadataOnly === true ? { metadataOnly: true } : {}) },
-        signal,
-        missing,
-      ),
-    );
+    const { kind, scope = {} } = watch;
+    watched.set(watch, await readAll({ client, kind, scope, hold: holdOf(watch), signal, missing }));
   }
   const primary = createStore(operator.resource as Kind, {
     clock: systemClock,
@@ -149,8 +143,10 @@ async function prepareTurn<R extends Resource, X>(
 /** With the other instances of the namespace: what one of them has is not adopted. */
 async function withNeighbours<R extends Resource, X>(turn: Turn<R, X>): Promise<Turn<R, X>> {
   const { engine, owner, signal } = turn;
-  const scope = { namespace: owner.namespace, metadataOnly: true };
-  const primary = await readAll(engine.client, engine.operator.resource as Kind, scope, signal, new Set());
+  const scope = owner.namespace === undefined ? {} : { namespace: owner.namespace };
+  const { client, operator } = engine;
+  const kind = operator.resource as Kind;
+  const primary = await readAll({ client, kind, scope, hold: 'metadata', signal, missing: new Set() });
   return { ...turn, engine: { ...engine, primary } };
 }
 
@@ -163,29 +159,26 @@ function readOwned(
 ): Promise<Store> {
   const near = kind.scope === 'Namespaced' && anywhere !== true && owner.namespace !== undefined;
   const labelSelector = operatorSelector(owner.fieldManager);
-  return readAll(
-    client,
-    kind,
-    near ? { labelSelector, namespace: owner.namespace } : { labelSelector },
-    signal,
-    missing,
-    owner.fieldManager,
-  );
+  const scope = near ? { labelSelector, namespace: owner.namespace } : { labelSelector };
+  return readAll({ client, kind, scope, hold: 'full', signal, missing, manager: owner.fieldManager });
 }
 
-async function readAll(
-  client: KubeClient,
-  kind: Kind,
-  scope: { namespace?: string | undefined; labelSelector?: string; fieldSelector?: string; metadataOnly?: boolean },
-  signal: AbortSignal,
-  missing: Set<string>,
-  manager?: string,
-): Promise<Store> {
+interface Reading {
+  readonly client: KubeClient;
+  readonly kind: Kind;
+  readonly scope: Scope;
+  readonly hold: Hold;
+  readonly signal: AbortSignal;
+  /** Where the kinds go that the cluster does not have. */
+  readonly missing: Set<string>;
+  readonly manager?: string;
+}
+
+async function readAll({ client, kind, scope, hold, signal, missing, manager }: Reading): Promise<Store> {
   const managers = new Set(manager === undefined ? [] : [manager]);
-  const store = createStore(kind, { clock: systemClock, managers, indexes: { [OWNER_UID]: ownerUidIndex } });
-  const { namespace, ...rest } = scope;
+  const store = createStore(kind, { clock: systemClock, hold, managers, indexes: { [OWNER_UID]: ownerUidIndex } });
   try {
-    const page = await client.listAll(kind, { ...rest, ...(namespace === undefined ? {} : { namespace }), signal });
+    const page = await client.listAll(kind, { ...scope, metadataOnly: hold === 'metadata', signal });
     store.replace(page.items, page.resourceVersion);
   } catch (error) {
     // What the cluster does not know has no objects.

@@ -100,6 +100,26 @@ describe('renderInstance', () => {
   });
 
   it.each([
+    ['some fields', { fields: ['data.a'] }, { a: 'MQ==' }],
+    ['metadata', { metadataOnly: true }, undefined],
+  ])('shows it only %s of related objects where its watch holds no more', (_, held, data) => {
+    let seen: unknown;
+    const narrow = defineOperator({
+      name: 'website',
+      resource: Website,
+      owns: [],
+      watches: [{ kind: Secret, relate: () => ['all'], ...held }],
+      reconcile: ({ related }) => {
+        seen = related.get(Secret, 'front')?.data;
+        return apply({ objects: [] });
+      },
+    });
+    const object = manifest(Secret, { name: 'front', namespace: 'default' }, { data: { a: 'MQ==', b: 'Mg==' } });
+    renderInstance(narrow, website({ title: 'x' }), { related: [{ kind: Secret, object }] });
+    expect(seen).toEqual(data);
+  });
+
+  it.each([
     ['the schema', { title: '' }, 'spec.title'],
     ['the schema, for a field that is missing', {}, 'spec.title'],
     ['the operator’s own validation', { title: 'forbidden' }, 'spec.title'],

@@ -10,6 +10,8 @@ import {
   type Resource,
   resourceNameOf,
 } from '@keelson/schema';
+import { createTrim, holdOf } from './cache/projection.ts';
+import { createInterner } from './cache/sharing.ts';
 import type { Decision } from './decision.ts';
 import type { EffectOutcome } from './effect.ts';
 import { toOwner } from './marks.ts';
@@ -20,12 +22,18 @@ import { toWanted } from './plan/wanted.ts';
 import { decide } from './reconciler/decide.ts';
 import { reviewInstance } from './webhook/review-instance.ts';
 
+interface Related {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+}
+
 /** What the operator is to see beside the instance. */
 export interface Surroundings<X = unknown> {
   /** For an instance that names none. Default `default`. */
   readonly namespace?: string;
   readonly owned?: readonly { readonly kind: Kind; readonly object: KubeObject }[];
-  readonly related?: readonly { readonly kind: Kind; readonly object: KubeObject }[];
+  /** Given whole; the operator sees what its watches hold of them. */
+  readonly related?: readonly Related[];
   /** In place of what `observe` would return. */
   readonly external?: X;
   /** Kinds that the cluster does not have; every other one is taken to be there. */
@@ -59,7 +67,7 @@ export function renderInstance<R extends Resource, X>(
     Object.freeze({
       self: instance,
       owned: createObjectSet(freeze(surroundings.owned ?? []), owner.namespace),
-      related: createObjectSet(freeze(surroundings.related ?? []), owner.namespace),
+      related: createObjectSet(freeze(asHeld(operator, surroundings.related ?? [])), owner.namespace),
       served: (kind: Kind) => !missing.has(resourceNameOf(kind)),
       external: surroundings.external as X,
       effects: surroundings.effects ?? new Map(),
@@ -68,6 +76,17 @@ export function renderInstance<R extends Resource, X>(
   );
   const wanted = decision.kind === 'apply' ? toWanted(operator, owner, decision.objects) : [];
   return { problems: [], warnings, decision, objects: wanted.map((one) => one.object) };
+}
+
+/** Related objects as the caches would have them, so that rules which read what is not held fail here too. */
+function asHeld<R extends Resource, X>(operator: Operator<R, X>, related: readonly Related[]): readonly Related[] {
+  return related.map(({ kind, object }) => {
+    const watches = operator.watches.filter((watch) => resourceNameOf(watch.kind) === resourceNameOf(kind));
+    const [watch] = watches;
+    // Which of several watches this one stands for is not said.
+    if (watch === undefined || watches.length > 1) return { kind, object };
+    return { kind, object: createTrim(holdOf(watch), new Set(), createInterner())(object) };
+  });
 }
 
 /** The instance as the API server would store it: defaulted, changed by the operator's admission, checked. */

@@ -1,5 +1,5 @@
 /** `explain`: an operator, or one field of its resource, in words. Needs no cluster. */
-import { type Operator, permissions } from '@keelson/runtime';
+import { type Operator, permissions, type Watch } from '@keelson/runtime';
 import { apiVersionOf, mergeGrants, resourceNameOf, storageVersionOf } from '@keelson/schema';
 import type { ExplainOptions } from '../commands/explain.ts';
 import { loadProject } from '../config/load-config.ts';
@@ -76,6 +76,11 @@ function explainField(operator: Operator, path: readonly string[], { output }: E
 }
 
 /** As `kubectl auth can-i` takes it: `websites.example.keelson.io/status`. */
+function heldBy({ metadataOnly, fields }: Pick<Watch, 'metadataOnly' | 'fields'>): string {
+  if (metadataOnly === true) return 'names, labels and annotations';
+  return fields === undefined ? 'whole objects' : `metadata, ${fields.join(', ')}`;
+}
+
 function accessName(group: string, resource: string): string {
   const [plural = '', subresource] = resource.split('/');
   const name = resourceNameOf({ group, plural });
@@ -109,9 +114,9 @@ export function explanationOf(operator: Operator): Explanation {
             ? 'in any namespace'
             : `in the namespace of its ${resource.kind}`,
     })),
-    watches: operator.watches.map(({ kind, metadataOnly }) => ({
-      kind: `${kind.kind} (${apiVersionOf(kind)})`,
-      holds: metadataOnly === true ? 'names, labels and annotations' : 'whole objects',
+    watches: operator.watches.map((watch) => ({
+      kind: `${watch.kind.kind} (${apiVersionOf(watch.kind)})`,
+      holds: heldBy(watch),
     })),
     reads: operator.reads.map(({ kind, why, names }) => ({
       kind: `${kind.kind}${names === undefined ? '' : ` ${names.join(', ')}`} (${apiVersionOf(kind)})`,

@@ -13,7 +13,7 @@ import type { Logger } from '../logging/logger.ts';
 import { createFeed, type Feed, type FeedReport } from './feed.ts';
 import { createStore, type MemoryStore } from './memory-store.ts';
 import type { IndexFunction } from './object-index.ts';
-import type { Hold } from './projection.ts';
+import { type Hold, nameOf } from './projection.ts';
 import type { Store } from './store.ts';
 
 export interface Scope {
@@ -220,8 +220,4 @@ function toId({ kind, scope = {}, everywhere = false, hold = 'full', indexes = {
     nameOf(hold),
     Object.keys(indexes).sort(),
   ]);
-}
-
-function nameOf(hold: Hold): string {
-  return typeof hold === 'string' ? hold : hold.name;
 }

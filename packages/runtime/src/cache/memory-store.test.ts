@@ -57,6 +57,34 @@ function open(options: { managers?: string[]; feeds?: number } = {}): {
   return { store, us, heard };
 }
 
+describe('a store that holds some fields only', () => {
+  it('is up to date after a change of another field, and tells nobody', () => {
+    const store = createStore(ConfigMap, { clock: createSimulatedClock(), hold: { fields: ['data.held'] } });
+    const heard: StoreEvent[] = [];
+    store.view().listen((event) => heard.push(event));
+    store.replace([configMap('a', 1, {}, { held: '1', other: '1' })], '1');
+    store.change('MODIFIED', configMap('a', 2, {}, { held: '1', other: '2' }));
+    expect(heard.map(({ object }) => object.metadata.resourceVersion)).toEqual(['1']);
+    expect(store.view().get({ namespace: 'shop', name: 'a' })?.object).toMatchObject({
+      metadata: { resourceVersion: '2' },
+      data: { held: '1' },
+    });
+
+    store.change('MODIFIED', configMap('a', 3, {}, { held: '2', other: '2' }));
+    store.change('MODIFIED', configMap('a', 4, { labels: { app: 'x' } }, { held: '2', other: '3' }));
+    expect(heard.map(({ object }) => object.metadata.resourceVersion)).toEqual(['1', '3', '4']);
+  });
+
+  it('of metadata alone tells of every change, since the version is all that it shows of the rest', () => {
+    const store = createStore(ConfigMap, { clock: createSimulatedClock(), hold: 'metadata' });
+    const heard: StoreEvent[] = [];
+    store.view().listen((event) => heard.push(event));
+    store.replace([configMap('a', 1)], '1');
+    store.change('MODIFIED', configMap('a', 2));
+    expect(heard).toHaveLength(2);
+  });
+});
+
 const foreign = (events: StoreEvent[]): string[] =>
   events.filter((event) => !event.own).map((event) => `${event.type} ${event.object.metadata.resourceVersion}`);
 

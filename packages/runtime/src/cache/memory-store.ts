@@ -10,6 +10,7 @@ import type { Kind, KubeObject } from '@keelson/schema';
 import type { Clock } from '../clock.ts';
 import { createHoldings, type Held, type HoldingsOptions, NEVER_SEEN } from './holdings.ts';
 import { createOwnWrites } from './own-writes.ts';
+import { isOutside } from './projection.ts';
 import type { Live, Store, StoreEvent } from './store.ts';
 import { createTombstones } from './tombstones.ts';
 
@@ -39,7 +40,7 @@ export function createStore<T extends KubeObject = KubeObject>(
   kind: Kind<T>,
   options: MemoryStoreOptions,
 ): MemoryStore<T> {
-  const { clock, feeds = 1 } = options;
+  const { clock, feeds = 1, hold = 'full' } = options;
   const holdings = createHoldings(kind, options);
   let tombstones = createTombstones(clock);
   let ownWrites = createOwnWrites();
@@ -54,6 +55,7 @@ export function createStore<T extends KubeObject = KubeObject>(
 
   function set(raw: KubeObject, initial: boolean, writer?: Store<T>): Held {
     const { held, old } = holdings.put(raw);
+    if (writer === undefined && old !== undefined && isOutside(hold, old, held.object)) return held;
     emit({ type: 'set', object: held.object, ...(old === undefined ? {} : { old }), initial }, writer);
     return held;
   }

@@ -1,3 +1,5 @@
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import type { KubeObject } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
 import { createTrim } from './projection.ts';
@@ -24,6 +26,56 @@ function object(): KubeObject {
   };
 }
 
+/** As the server sends a pod of a DaemonSet with one container and what is usual around it. */
+function pod(index: number): string {
+  const name = `agent-${index}`;
+  const env = Array.from({ length: 10 }, (_, i) => ({ name: `SETTING_${i}`, value: `value ${i} of ${name}` }));
+  const mounts = Array.from({ length: 8 }, (_, i) => ({ name: `host-${i}`, mountPath: `/host/${name}/${i}` }));
+  const volumes = mounts.map((mount) => ({ name: mount.name, hostPath: { path: mount.mountPath, type: '' } }));
+  const probe = { httpGet: { path: '/healthz', port: 8765, scheme: 'HTTP' }, periodSeconds: 10, timeoutSeconds: 1 };
+  const tolerations = Array.from({ length: 7 }, (_, i) => ({
+    key: `key-${i}`,
+    operator: 'Exists',
+    effect: 'NoExecute',
+  }));
+  const container = {
+    name: 'agent',
+    image: 'registry.example.com/agent:1',
+    env,
+    volumeMounts: mounts,
+    livenessProbe: probe,
+  };
+  const time = '2026-01-01T00:00:00Z';
+  const types = ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready', 'PodReadyToStartContainers'];
+  const conditions = types.map((type) => ({ type, status: 'True', lastProbeTime: null, lastTransitionTime: time }));
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'agents',
+      uid: `${index}`,
+      resourceVersion: `${index}`,
+      labels: { app: 'agent', 'controller-revision-hash': '5d8f', 'pod-template-generation': '1' },
+      managedFields: [{ manager: 'kubelet', operation: 'Update', fieldsV1: { 'f:status': { 'f:phase': {} } } }],
+    },
+    spec: { nodeName: `node-${index}`, containers: [container], initContainers: [container], volumes, tolerations },
+    status: {
+      phase: 'Running',
+      conditions,
+      hostIP: '10.0.0.1',
+      containerStatuses: [{ name: 'agent', ready: true, restartCount: 0, state: { running: { startedAt: time } } }],
+    },
+  });
+}
+
+function heapNow(): number {
+  v8.setFlagsFromString('--expose-gc');
+  const collect = vm.runInNewContext('gc') as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
+}
+
 describe('a projection', () => {
   it('keeps everything but the managed fields of others', () => {
     const raw = object();
@@ -42,18 +94,41 @@ describe('a projection', () => {
     expect(trimmed.metadata.annotations).toEqual({ note: 'kept' });
   });
 
-  it('of its own keeps what it likes, and the metadata whatever it does', () => {
-    const hold = {
-      name: 'a-only',
-      keep: (raw: KubeObject) => ({ data: { a: (raw.data as { a: string }).a } }) as unknown as KubeObject,
+  it('of fields keeps those and the metadata, going through lists, and a map on the way though it is empty', () => {
+    const raw: KubeObject = {
+      ...object(),
+      spec: { nodeName: 'n1', containers: [{ name: 'a', image: 'i', env: [] }, { name: 'b' }], volumes: [{}] },
+      status: { phase: 'Running', conditions: [{ type: 'Ready' }], hostIP: '1' },
+      other: 1,
     };
-    const trimmed = createTrim(hold, new Set(), keep)(object());
-    expect(trimmed).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'a' }, data: { a: '1' } });
-    expect(trimmed.data).toEqual({ a: '1' });
+    const fields = ['spec.nodeName', 'spec.containers.image', 'status', 'status.conditions', 'data.none', 'gone.below'];
+    const trimmed = createTrim({ fields }, new Set(), keep)(raw);
+    const { managedFields: _, ...metadata } = raw.metadata;
+    expect(trimmed).toEqual({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      spec: { nodeName: 'n1', containers: [{ image: 'i' }, {}] },
+      status: raw.status,
+      data: {},
+    });
+  });
+
+  it('of fields costs a fraction of the whole: what a pod says about its containers', () => {
+    const [whole, part] = [pod, pod].map((make, index) => {
+      const hold =
+        index === 0 ? 'full' : { fields: ['spec.nodeName', 'status.conditions', 'status.containerStatuses'] };
+      const trim = createTrim(hold, new Set(), createInterner());
+      const before = heapNow();
+      const held = Array.from({ length: 2_000 }, (_, i) => trim(JSON.parse(make(i)) as KubeObject));
+      return (heapNow() - before) / held.length;
+    });
+    // Measured on Node 24: 6.6 KiB and 1.3 KiB.
+    expect(part).toBeLessThan((whole ?? 0) / 3);
   });
 
   it('is the same when done twice', () => {
-    for (const hold of ['full', 'metadata'] as const) {
+    for (const hold of ['full', 'metadata', { fields: ['data.a', 'spec'] }] as const) {
       const trim = createTrim(hold, new Set(['us']), keep);
       expect(trim(trim(object()))).toEqual(trim(object()));
     }

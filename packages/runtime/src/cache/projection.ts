@@ -6,6 +6,7 @@
  * and again on whatever reaches a store another way.
  */
 import type { KubeObject, ManagedFields, ObjectMeta } from '@keelson/schema';
+import { isMap, isSame } from '../plan/value.ts';
 import type { Interner } from './sharing.ts';
 
 /** How much of each object a store holds. */
@@ -14,8 +15,19 @@ export type Hold =
   | 'full'
   /** apiVersion, kind and metadata; the API server sends no more than that. */
   | 'metadata'
-  /** What the operator looks at, by a function; metadata is kept whatever it does. */
-  | { readonly name: string; readonly keep: (object: KubeObject) => KubeObject };
+  /** apiVersion, kind, metadata and what stands at these paths (`status.conditions`); a path goes through every item of a list. */
+  | { readonly fields: readonly string[] };
+
+/** One word for a projection: equal ones have equal names. */
+export function nameOf(hold: Hold): string {
+  return typeof hold === 'string' ? hold : [...hold.fields].sort().join(',');
+}
+
+/** How much of the objects that it watches an operator asks for. */
+export function holdOf(watch: { readonly metadataOnly?: boolean; readonly fields?: readonly string[] }): Hold {
+  if (watch.metadataOnly === true) return 'metadata';
+  return watch.fields === undefined ? 'full' : { fields: watch.fields };
+}
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -23,6 +35,7 @@ export type Trim = (object: KubeObject) => KubeObject;
 
 /** The projection for a store; `managers` are the field managers whose entries are kept, `intern` shares what repeats. */
 export function createTrim(hold: Hold, managers: ReadonlySet<string>, intern: Interner): Trim {
+  const paths = typeof hold === 'string' ? undefined : toPaths(hold.fields);
   return (raw) => {
     const own = raw.metadata.managedFields?.filter(({ manager }) => manager !== undefined && managers.has(manager));
     const head = {
@@ -31,8 +44,48 @@ export function createTrim(hold: Hold, managers: ReadonlySet<string>, intern: In
       metadata: trimMetadata(raw.metadata, own, hold === 'metadata', intern),
     };
     if (hold === 'metadata') return head;
-    return { ...(hold === 'full' ? raw : hold.keep(raw)), ...head };
+    return { ...(paths === undefined ? raw : (select(raw, paths) as object)), ...head };
   };
+}
+
+/**
+ * True when nothing differs that a store with this projection shows but the version: somebody changed what is not held. Of
+ * metadata alone the version is a part, by which an operator sees that the rest has changed.
+ */
+export function isOutside(hold: Hold, old: KubeObject, now: KubeObject): boolean {
+  if (typeof hold === 'string') return false;
+  const [{ metadata: before, ...oldBody }, { metadata: after, ...body }] = [old, now];
+  return isSame({ ...before, resourceVersion: after.resourceVersion }, after) && isSame(oldBody, body);
+}
+
+/** Paths as a tree: true where everything below is held. */
+interface Paths {
+  readonly [name: string]: Paths | true;
+}
+
+function toPaths(fields: readonly string[]): Paths {
+  const below = new Map<string, string[]>();
+  const whole = new Set<string>();
+  for (const path of fields) {
+    const [name = '', ...rest] = path.split('.');
+    if (rest.length === 0) whole.add(name);
+    else below.set(name, [...(below.get(name) ?? []), rest.join('.')]);
+  }
+  const trees = [...below].filter(([name]) => !whole.has(name)).map(([name, rest]) => [name, toPaths(rest)] as const);
+  return Object.fromEntries([...trees, ...[...whole].map((name) => [name, true] as const)]);
+}
+
+/** A map or list on the way stays, if only empty, so that who reads below it meets what the type promises. */
+function select(value: unknown, paths: Paths | true): unknown {
+  if (paths === true) return value;
+  if (Array.isArray(value)) return value.map((item) => select(item, paths));
+  if (!isMap(value)) return undefined;
+  const kept: Record<string, unknown> = {};
+  for (const name in paths) {
+    const item = Object.hasOwn(value, name) ? select(value[name], paths[name] ?? true) : undefined;
+    if (item !== undefined) kept[name] = item;
+  }
+  return kept;
 }
 
 function trimMetadata(

@@ -6,6 +6,7 @@ import { type Kind, type Resource, resourceNameOf } from '@keelson/schema';
 import { operatorBug } from '../bug.ts';
 import type { Cache, OpenStore, StoreReport } from '../cache/cache.ts';
 import { OWNER_UID, ownerUidIndex } from '../cache/object-index.ts';
+import { holdOf } from '../cache/projection.ts';
 import type { Store } from '../cache/store.ts';
 import { operatorSelector } from '../marks.ts';
 import type { Operator, Watch } from '../operator.ts';
@@ -61,7 +62,7 @@ export function openStores(operator: Operator<Resource, unknown>, cache: Cache):
         open(
           {
             kind: watch.kind,
-            hold: watch.metadataOnly === true ? 'metadata' : 'full',
+            hold: holdOf(watch),
             ...(watch.scope === undefined ? {} : { scope: watch.scope }),
           },
           watch.optional,
