@@ -75,6 +75,8 @@ export interface FeatureDefinition<Config> {
   readonly exclusive?: string;
   /** Its pods write to the store themselves: it waits for the credentials of `spec.output`. */
   readonly usesOutput?: boolean;
+  /** It also runs where it is not listed, as soon as another feature writes telemetry. */
+  readonly followsSources?: boolean;
   /** Everything it installs. Metadata of namespaced objects needs a name only. */
   contribute(config: Config, context: FeatureContext): readonly KubeObject[];
   /** The file it writes events to, for the pipeline to read. */

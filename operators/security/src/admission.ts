@@ -1,0 +1,59 @@
+/**
+ * What a SecurityAgent is told before it is stored: mistakes in a feature's config by their path, and warnings for what is allowed
+ * and probably not meant. Where no webhook runs, the loop tells the same in conditions.
+ */
+import type { Admission, Verdict } from '@keelson/runtime';
+import type { Problem } from '@keelson/schema';
+import type { Feature } from './feature.ts';
+import type { Agent, SecurityAgent } from './resource.ts';
+import { type Examination, examine } from './steps/examine.ts';
+
+export function createAdmission(features: readonly Feature[]): Admission<typeof SecurityAgent> {
+  return {
+    // Security must not wait for a webhook: the loop checks the same again.
+    failurePolicy: 'Ignore',
+    validate: ({ object }): Verdict => {
+      const examination = examine(object.spec, features);
+      return {
+        problems: [...examination.misfits.flatMap(({ problems }) => problems), ...outputProblems(object, examination)],
+        warnings: warningsOf(object, examination),
+      };
+    },
+  };
+}
+
+/** The API server says the same by its rules; offline there is none. */
+function outputProblems({ spec }: Agent, { active, misfits }: Examination): readonly Problem[] {
+  const { output } = spec;
+  if (output === undefined)
+    return active.length + misfits.length === 0
+      ? []
+      : [{ path: 'spec.output', message: 'is required as soon as a feature is enabled: name where events go' }];
+  return output.elasticsearch.url.includes('@')
+    ? [
+        {
+          path: 'spec.output.elasticsearch.url',
+          message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
+        },
+      ]
+    : [];
+}
+
+function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly string[] {
+  const listed = new Set(spec.features.map(({ name }) => name));
+  const implied = active.filter(({ feature }) => !listed.has(feature.id));
+  return [
+    ...dormant.flatMap(({ problems }) =>
+      problems.map(({ path, message }) => `${path}: ${message} (the feature is off)`),
+    ),
+    ...implied.map(
+      ({ feature }) =>
+        `spec.features: ${feature.id} is added, because others write events for it to carry; list it with enabled: false to go without`,
+    ),
+    ...(spec.output?.elasticsearch.tls?.insecureSkipVerify === true
+      ? [
+          'spec.output.elasticsearch.tls.insecureSkipVerify: anybody in between can read and change events; use caSecretRef',
+        ]
+      : []),
+  ];
+}

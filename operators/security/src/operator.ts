@@ -1,0 +1,67 @@
+/**
+ * The security operator: one SecurityAgent is the security stack of a cluster. Seven steps, in this order; each is a pure function of
+ * its own in steps/. Reads happen before (the engine's caches, `observe`), writes after (the engine).
+ *
+ *   0 finalizer   the engine: an agent with cluster-scoped objects is held until they are gone
+ *   1 select      which features run, and which are held back and why
+ *   2 contribute  every feature says what it installs
+ *   3 synthesise  the configuration of the collectors, from what the features write
+ *   4 override    what the user wants otherwise
+ *   5 apply       the engine: server-side apply as `security-operator`, only what differs
+ *   6 prune       the engine: what carries this agent's marks and is neither wanted nor kept
+ *   7 report      how every feature does
+ */
+import { apply, defineOperator } from '@keelson/runtime';
+import { Secret } from '@keelson/schema';
+import { createAdmission } from './admission.ts';
+import { type Feature, featureList } from './feature.ts';
+import { features as allFeatures } from './features/index.ts';
+import { applyOverrides } from './override/override.ts';
+import { SecurityAgent } from './resource.ts';
+import { featureContext } from './steps/context.ts';
+import { contribute } from './steps/contribute.ts';
+import { type Findings, findSecrets } from './steps/credentials.ts';
+import { dress, priorityClass } from './steps/dress.ts';
+import { keptRefs } from './steps/kept.ts';
+import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
+import { report } from './steps/report.ts';
+import { selectFeatures } from './steps/select.ts';
+import { synthesise } from './steps/synthesise.ts';
+
+/** The operator over a list of features: ours, or ours and somebody's own. */
+export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
+  const features = featureList(list);
+  const ids = features.map(({ id }) => id);
+  const owns = ownedKinds(features);
+  return defineOperator<typeof SecurityAgent, Findings | undefined>({
+    name: 'security',
+    description:
+      'Installs the security tools of a SecurityAgent and the pipeline of their events, and tells whether they work.',
+    resource: SecurityAgent,
+    owns,
+    watches: watchedKinds(features),
+    reads: [{ kind: Secret, why: 'the credentials of the store must be there before pods that use them are made' }],
+    grants: passedOn(features),
+    admission: createAdmission(features),
+    observe: findSecrets,
+
+    reconcile(observed) {
+      const { self, external: findings } = observed;
+      const selection = selectFeatures(observed, features, owns);
+      const context = featureContext(self, selection.sources);
+      const contributed = contribute(selection.running, context);
+      const synthesised = synthesise(contributed, selection.running, context);
+      const dressed = dress(synthesised, { self, features, kinds: owns, findings });
+      const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
+      const objects = contributions.flatMap((one) => one.objects);
+      return apply({
+        objects: objects.length === 0 ? [] : [priorityClass(self), ...objects],
+        keep: keptRefs(selection.kept, owns),
+        status: report({ observed, selection, contributions, unmatched }),
+        recheckAfter: '30s',
+      });
+    },
+  });
+}
+
+export const security = createSecurityOperator();

@@ -1,0 +1,71 @@
+/**
+ * Looks at what the user wrote, with nothing but the list of features at hand: which are enabled, which are known, whose config
+ * fits. Asked by the webhook, so that mistakes are told before they are stored, and by the loop, for what came in without one.
+ */
+import { formatProblems, type Problem } from '@keelson/schema';
+import type { Feature } from '../feature.ts';
+import type { Agent } from '../resource.ts';
+
+/** A feature that is to run, with its config checked and complete. */
+export interface Active {
+  readonly feature: Feature;
+  readonly config: unknown;
+}
+
+/** A feature that is enabled and cannot run as it is written down. */
+export interface Misfit {
+  readonly id: string;
+  /** Absent when there is no feature of this name. */
+  readonly feature?: Feature;
+  readonly reason: 'UnknownFeature' | 'InvalidConfig';
+  readonly problems: readonly Problem[];
+}
+
+export interface Examination {
+  /** By priority. */
+  readonly active: readonly Active[];
+  readonly misfits: readonly Misfit[];
+  /** What is wrong with features that are off: told, and no obstacle. */
+  readonly dormant: readonly Misfit[];
+}
+
+/** Sorts the features of a spec into those that fit and those that do not. */
+export function examine(spec: Agent['spec'], features: readonly Feature[]): Examination {
+  const active: Active[] = [];
+  const misfits: Misfit[] = [];
+  const dormant: Misfit[] = [];
+  for (const { name, enabled, config } of spec.features) {
+    const path = `spec.features[name=${name}]`;
+    const feature = features.find(({ id }) => id === name);
+    if (feature === undefined) {
+      const message = `there is no feature '${name}': the features are ${features.map(({ id }) => id).join(', ')}`;
+      const misfit: Misfit = { id: name, reason: 'UnknownFeature', problems: [{ path: `${path}.name`, message }] };
+      (enabled ? misfits : dormant).push(misfit);
+      continue;
+    }
+    const parsed = feature.config.parse(config, `${path}.config`);
+    if (!parsed.ok)
+      (enabled ? misfits : dormant).push({ id: name, feature, reason: 'InvalidConfig', problems: parsed.problems });
+    else if (enabled) active.push({ feature, config: parsed.value });
+  }
+  const order = (one: { readonly feature: Feature }): number => features.indexOf(one.feature);
+  return { active: withFollowers(spec, features, active).sort((a, b) => order(a) - order(b)), misfits, dormant };
+}
+
+/** Those that run because others write: unless they are listed, even if only to be off. */
+function withFollowers(spec: Agent['spec'], features: readonly Feature[], active: readonly Active[]): Active[] {
+  const written = active.some(({ feature }) => feature.telemetry !== undefined);
+  const listed = new Set(spec.features.map(({ name }) => name));
+  const followers = features.filter(({ id, followsSources }) => followsSources === true && !listed.has(id));
+  return [...active, ...(written ? followers.flatMap(withDefaults) : [])];
+}
+
+function withDefaults(feature: Feature): Active[] {
+  const parsed = feature.config.parse({});
+  return parsed.ok ? [{ feature, config: parsed.value }] : [];
+}
+
+/** The problems of a misfit in one line, for a condition. */
+export function misfitText({ problems }: Misfit): string {
+  return formatProblems(problems).replaceAll('\n', '; ');
+}

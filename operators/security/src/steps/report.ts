@@ -1,0 +1,117 @@
+/** Step 7: how every feature does, as conditions and numbers. */
+import type { ConditionNote, Observed, StatusNote } from '@keelson/runtime';
+import type { Problem } from '@keelson/schema';
+import type { AssessContext, Assessment } from '../assess/assessment.ts';
+import { summarise } from '../assess/summary.ts';
+import { assessWorkloads } from '../assess/workloads.ts';
+import type { Contribution } from '../contribution.ts';
+import { conditionOf } from '../feature-id.ts';
+import type { Agent, SecurityAgent } from '../resource.ts';
+import { VERSION } from '../version.ts';
+import { templateOf } from '../workload/template.ts';
+import type { Findings } from './credentials.ts';
+import type { Selection } from './select.ts';
+
+export interface ReportInput {
+  readonly observed: Observed<typeof SecurityAgent, Findings | undefined>;
+  readonly selection: Selection;
+  /** As they are applied. */
+  readonly contributions: readonly Contribution[];
+  readonly unmatched: readonly Problem[];
+}
+
+/** Step 7. */
+export function report({
+  observed,
+  selection,
+  contributions,
+  unmatched,
+}: ReportInput): StatusNote<typeof SecurityAgent> {
+  const { self } = observed;
+  const assessed = assessFeatures(observed, selection, contributions);
+  const { condition, featuresReady } = summarise(assessed);
+  return {
+    conditions: [
+      ...assessed.map(({ id, assessment }) => toCondition(conditionOf(id), assessment)),
+      ...overrideCondition(self, unmatched),
+      condition,
+    ],
+    features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
+    featuresReady,
+    tools: toolsOf(assessed, selection, contributions),
+    pipeline: pipelineOf(self, selection),
+    inventory: contributions.flatMap(({ objects }) => objects.map(inventoryText)).sort(),
+    version: VERSION,
+  };
+}
+
+export interface Assessed {
+  readonly id: string;
+  readonly title: string;
+  readonly assessment: Assessment;
+}
+
+function assessFeatures(
+  { owned, related, now }: ReportInput['observed'],
+  { running, held }: Selection,
+  contributions: readonly Contribution[],
+): readonly Assessed[] {
+  const runs = running.map(({ feature, config }): Assessed => {
+    const { id, title } = feature;
+    const wanted = contributions.find((one) => one.feature === id)?.objects ?? [];
+    const context: AssessContext = { title, wanted, owned, related, now };
+    return { id, title, assessment: feature.assess?.(config, context) ?? assessWorkloads(context) };
+  });
+  const holds = held.map(({ id, feature, reason, message }): Assessed => {
+    return { id, title: feature?.title ?? id, assessment: { status: 'False', reason, message } };
+  });
+  return [...runs, ...holds];
+}
+
+function toCondition(type: string, { status, reason, message }: Assessment): ConditionNote {
+  return { type, status, reason, message };
+}
+
+/** Only where there are overrides. */
+function overrideCondition({ spec }: Agent, unmatched: readonly Problem[]): readonly ConditionNote[] {
+  if (spec.override === undefined) return [];
+  const type = 'OverridesApplied';
+  if (unmatched.length === 0)
+    return [{ type, status: 'True', reason: 'AllApplied', message: 'Every override reached what it names' }];
+  const message = unmatched.map((one) => `${one.path}: ${one.message}`).join('; ');
+  return [{ type, status: 'False', reason: 'NotApplied', message }];
+}
+
+function toolsOf(assessed: readonly Assessed[], { running }: Selection, contributions: readonly Contribution[]) {
+  return Object.fromEntries(
+    running.map(({ feature }) => {
+      const { ready, desired } = assessed.find(({ id }) => id === feature.id)?.assessment ?? {};
+      const objects = contributions.find((one) => one.feature === feature.id)?.objects ?? [];
+      const image = objects
+        .map((object) => templateOf(object)?.spec?.containers[0]?.image)
+        .find((one) => one !== undefined);
+      const tool = {
+        version: feature.version,
+        ...(image === undefined ? {} : { image }),
+        ...(ready === undefined ? {} : { ready }),
+        ...(desired === undefined ? {} : { desired }),
+      };
+      return [feature.id, tool];
+    }),
+  );
+}
+
+/** What flows, and where to: nothing when nobody carries it. */
+function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
+  const carried = running.some(({ feature }) => feature.followsSources === true);
+  const flowing = carried ? sources : [];
+  const indices = spec.output?.elasticsearch.indices;
+  return {
+    receivers: flowing.map(({ tool }) => `filelog/${tool}`),
+    indices: indices === undefined ? [] : [...new Set(flowing.map(({ index }) => indices[index]))],
+  };
+}
+
+function inventoryText({ kind, metadata }: Contribution['objects'][number]): string {
+  return [kind, metadata.namespace, metadata.name].filter((part) => part !== undefined).join('/');
+}
