@@ -64,4 +64,4 @@ node_modules/.keelson-installed: package.json package-lock.json $(wildcard packa
 	@touch $@
 
 parts: install
-	@$(RUN) testbed/src/main.ts ensure controlplane kwok
+	@$(RUN) testbed/src/main.ts ensure controlplane kwok crds

@@ -9,15 +9,15 @@ import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { goBuildArguments, goEnvironment } from './go.ts';
 import { type Part, type PartName, parts } from './parts.ts';
+import { recipeKey } from './recipe.ts';
 
 /** One part as the cache has it. */
 export interface CachedPart {
   readonly name: PartName;
   readonly version: string;
   readonly title: string;
-  /** Where the binary is, or would be. */
+  /** Where the executable or folder is, or would be. */
   readonly path: string;
   /** Size in bytes, absent when it is not built. */
   readonly size?: number;
@@ -35,11 +35,10 @@ export function recipeDirectory(part: Part): string {
   return fileURLToPath(new URL(`../parts/${part.name}/`, import.meta.url));
 }
 
-/** The path of a part's binary in the cache, which changes with anything that the binary is built from. */
+/** The path of a part in the cache, which changes with anything that the part is made from. */
 export async function partPath(part: Part, cache: string, recipe = recipeDirectory(part)): Promise<string> {
   const hash = createHash('sha256').update(`${process.platform}/${process.arch}`);
-  hash.update(JSON.stringify(goEnvironment));
-  for (const argument of [...goBuildArguments(part.recipe), part.recipe.package]) hash.update(`\0${argument}`);
+  hash.update(recipeKey(part.recipe));
   for (const file of (await readdir(recipe)).sort()) {
     hash.update(`\0${file}\0`).update(await readFile(join(recipe, file)));
   }
@@ -51,11 +50,18 @@ export async function listParts(cache = cacheDirectory()): Promise<CachedPart[]>
   return Promise.all(
     parts.map(async (part) => {
       const path = await partPath(part, cache);
-      const built = await stat(path).catch(() => undefined);
+      const size = await sizeOf(path).catch(() => undefined);
       const { name, version, title } = part;
-      return { name, version, title, path, ...(built && { size: built.size }) };
+      return { name, version, title, path, ...(size !== undefined && { size }) };
     }),
   );
+}
+
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path);
+  if (!found.isDirectory()) return found.size;
+  const sizes = await Promise.all((await readdir(path)).map((entry) => sizeOf(join(path, entry))));
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 /** Removes every built part, of this and of other versions, and leaves the rest of the cache folder alone. */

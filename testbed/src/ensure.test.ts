@@ -14,6 +14,7 @@ const greeter: Part = {
   title: 'a program that says who it is',
   version: '1.0.0',
   coldBuild: 'a second',
+  standard: false,
   recipe: { kind: 'go', package: '.', variables: { 'main.who': 'the part' } },
 };
 
@@ -99,13 +100,17 @@ describe('ensuring a part', () => {
 });
 
 describe('the parts', () => {
+  test('that a first build must wait for are those of a test environment, and no more', () => {
+    expect(parts.filter((part) => part.standard).map((part) => part.name)).toEqual(['controlplane', 'kwok']);
+  });
+
   test.each(parts.map((part) => part.name))('%s has a recipe with pinned versions', async (name) => {
     const files = await readdir(recipeDirectory(findPart(name)));
     expect(files).toEqual(expect.arrayContaining(['go.mod', 'go.sum']));
   });
 
   test('an unknown part is refused with the names there are', () => {
-    expect(() => findPart('nothing')).toThrow('there is no part "nothing"; the parts are: controlplane, kwok');
+    expect(() => findPart('nothing')).toThrow(/^there is no part "nothing"; the parts are: controlplane, kwok, crds, /);
   });
 
   test('the cache folder follows $KEELSON_CACHE, then $XDG_CACHE_HOME, then the home folder', () => {

@@ -1,7 +1,7 @@
 /**
- * `ensurePart`: the one way to a part's binary. In the cache → its path at once; else build it, with visible progress.
+ * `ensurePart`: the one way to a part. In the cache → its path at once; else build it, with visible progress.
  *
- * Invariant: a path that is returned names a complete binary. A build goes to a folder of its own and arrives by one
+ * Invariant: a path that is returned names a complete part. A build goes to a folder of its own and arrives by one
  * rename, so a crash leaves rubbish but never half a part. The lock only saves work: were it to fail, two processes would
  * build the same thing and the second rename would find the first one's result. Called by testenv, the CLI and make.
  */
@@ -10,9 +10,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { cacheDirectory, partPath, recipeDirectory } from './cache.ts';
-import { buildGo } from './go.ts';
 import { acquireLock } from './lock.ts';
 import { findPart, type Part, type PartName } from './parts.ts';
+import { carryOut, recipeWords } from './recipe.ts';
 
 /** How to ensure a part. */
 export interface EnsureOptions {
@@ -24,7 +24,7 @@ export interface EnsureOptions {
 
 /** A part that is there. */
 export interface EnsuredPart {
-  /** Absolute path of the executable. */
+  /** Absolute path of the executable, or of the folder when the part is one. */
   readonly path: string;
   /** Whether this call built it. */
   readonly built: boolean;
@@ -32,7 +32,7 @@ export interface EnsuredPart {
 
 const progressEveryMs = 4000;
 
-/** Gives the path of a part's executable and builds it first when the cache does not have it. */
+/** Gives the path of a part and builds it first when the cache does not have it. */
 export function ensurePart(name: PartName, options: EnsureOptions = {}): Promise<EnsuredPart> {
   const part = findPart(name);
   return ensureBuilt(part, recipeDirectory(part), options);
@@ -53,14 +53,14 @@ export async function ensureBuilt(part: Part, recipe: string, options: EnsureOpt
 
   const started = Date.now();
   const elapsed = () => `${Math.round((Date.now() - started) / 1000)} s`;
-  let activity = 'the Go toolchain looks up what its own cache has';
-  tell(`${name}: building ${part.title} ${part.version} from source (once; ${part.coldBuild} when nothing is cached)`);
+  let activity = 'starting';
+  tell(`${name}: ${recipeWords(part)} (once; ${part.coldBuild} when nothing is cached)`);
   const ticker = setInterval(() => tell(`${name}: ${elapsed()}, ${activity}`), progressEveryMs);
   await removeAbandoned(`${dirname(path)}.building-`);
   const workshop = `${dirname(path)}.building-${randomUUID()}`;
   try {
     await mkdir(workshop);
-    await buildGo(part.recipe, recipe, join(workshop, name), (current) => {
+    await carryOut(part.recipe, recipe, join(workshop, name), (current) => {
       activity = current;
     });
     await rename(workshop, dirname(path)).catch((error: NodeJS.ErrnoException) => {
@@ -71,7 +71,7 @@ export async function ensureBuilt(part: Part, recipe: string, options: EnsureOpt
     clearInterval(ticker);
     await rm(workshop, { recursive: true, force: true });
   }
-  tell(`${name}: built in ${elapsed()}, kept at ${path}`);
+  tell(`${name}: done in ${elapsed()}, kept at ${path}`);
   return { path, built: true };
 }
 

@@ -10,9 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { GoRecipe } from './parts.ts';
-
-/** What the Go toolchain is doing right now, in words for a progress line. */
-export type GoActivity = (activity: string) => void;
+import type { Activity } from './recipe.ts';
 
 /**
  * Settings that make a build the same everywhere. readonly: a build must never edit the recipe; no workspace: a go.work of
@@ -30,13 +28,9 @@ export function goBuildArguments(recipe: GoRecipe): string[] {
 }
 
 /** Builds the recipe in `directory` to `output`; rejects with the compiler's last words and the command. */
-export async function buildGo(
-  recipe: GoRecipe,
-  directory: string,
-  output: string,
-  activity: GoActivity,
-): Promise<void> {
+export async function buildGo(recipe: GoRecipe, directory: string, output: string, activity: Activity): Promise<void> {
   await checkGo(directory);
+  activity('the Go toolchain looks up what its own cache has');
   const arguments_ = [...goBuildArguments(recipe), '-o', output, recipe.package];
   const environment = { ...process.env, ...goEnvironment };
   const child = spawn('go', arguments_, { cwd: directory, env: environment, stdio: ['ignore', 'ignore', 'pipe'] });

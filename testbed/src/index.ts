@@ -1,3 +1,11 @@
 export { type CachedPart, cacheDirectory, cleanParts, listParts } from './cache.ts';
 export { type EnsuredPart, type EnsureOptions, ensurePart } from './ensure.ts';
-export { type GoRecipe, type Part, type PartName, parts } from './parts.ts';
+export {
+  type GoRecipe,
+  type ModuleFiles,
+  type ModuleFilesRecipe,
+  type Part,
+  type PartName,
+  parts,
+  type Recipe,
+} from './parts.ts';

@@ -4,7 +4,9 @@ import { cacheDirectory, cleanParts, listParts } from './cache.ts';
 import { ensurePart } from './ensure.ts';
 import { findPart, parts } from './parts.ts';
 
-const usage = `usage: keelson-testbed ensure [PART...]   build what is missing and print the paths (default: all parts)
+const standard = parts.filter((part) => part.standard).map((part) => part.name);
+
+const usage = `usage: keelson-testbed ensure [PART...]   build what is missing and print the paths (default: ${standard.join(', ')})
        keelson-testbed list               show the parts and whether they are built
        keelson-testbed clean              remove everything built
 parts: ${parts.map((part) => part.name).join(', ')}`;
@@ -20,7 +22,7 @@ try {
 async function run(verb: string | undefined, wanted: readonly string[]): Promise<number> {
   switch (verb) {
     case 'ensure': {
-      const chosen = wanted.length > 0 ? wanted.map((name) => findPart(name).name) : parts.map((part) => part.name);
+      const chosen = wanted.length > 0 ? wanted.map((name) => findPart(name).name) : standard;
       for (const name of chosen) {
         // Progress goes to stderr so that stdout holds the paths alone.
         const { path } = await ensurePart(name, { onProgress: (line) => console.error(line) });

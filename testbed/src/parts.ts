@@ -6,17 +6,22 @@
  * entry, because both (with the platform) make up the cache key.
  */
 export interface Part {
-  /** Name by which callers ask for it; also the name of the built file. */
+  /** Name by which callers ask for it; also the name of the built file or folder. */
   readonly name: string;
   /** What it contains, in one line for people. */
   readonly title: string;
-  /** Version of the upstream software. */
+  /** Version of the upstream software; a collection from several upstreams counts for itself. */
   readonly version: string;
   /** How long a cold build takes on two cores, for the first progress line. */
   readonly coldBuild: string;
+  /** Whether `ensure` without names builds it: true for what `startTestEnv` runs, so that a first build stays short. */
+  readonly standard: boolean;
   /** How it is built. */
-  readonly recipe: GoRecipe;
+  readonly recipe: Recipe;
 }
+
+/** The ways to make a part. */
+export type Recipe = GoRecipe | ModuleFilesRecipe;
 
 /** A Go module in `parts/<name>` with a complete go.sum, of which one main package is built. */
 export interface GoRecipe {
@@ -27,8 +32,24 @@ export interface GoRecipe {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+/** Files out of published Go modules, whose checksums are in the go.sum of `parts/<name>`; the part is a folder. */
+export interface ModuleFilesRecipe {
+  readonly kind: 'module-files';
+  readonly sources: readonly ModuleFiles[];
+}
+
+/** The YAML files of some folders of one module. */
+export interface ModuleFiles {
+  /** Subfolder of the part that they go to. */
+  readonly to: string;
+  /** Module and version, as `path@version`. */
+  readonly module: string;
+  /** Folders inside the module; they are not descended into. */
+  readonly folders: readonly string[];
+}
+
 /** The names of all parts. */
-export type PartName = 'controlplane' | 'kwok';
+export type PartName = 'controlplane' | 'kwok' | 'crds' | 'otelcol';
 
 const kubernetesVersion = 'k8s.io/component-base/version';
 
@@ -39,6 +60,7 @@ export const parts: readonly (Part & { readonly name: PartName })[] = [
     title: 'etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kube-proxy and kubectl in one file',
     version: '1.34.4',
     coldBuild: '5 to 10 minutes',
+    standard: true,
     recipe: {
       kind: 'go',
       package: '.',
@@ -54,7 +76,43 @@ export const parts: readonly (Part & { readonly name: PartName })[] = [
     title: 'KWOK: simulated nodes and pods',
     version: '0.8.0',
     coldBuild: '2 to 3 minutes',
+    standard: true,
     recipe: { kind: 'go', package: 'sigs.k8s.io/kwok/cmd/kwok', variables: {} },
+  },
+  {
+    name: 'crds',
+    title: 'CustomResourceDefinitions of Tetragon 1.7.0, trivy-operator 0.29.0 and Kyverno 1.19.1',
+    version: '1',
+    coldBuild: 'half a minute',
+    standard: false,
+    recipe: {
+      kind: 'module-files',
+      sources: [
+        {
+          to: 'tetragon',
+          module: 'github.com/cilium/tetragon@v1.7.0',
+          folders: ['install/kubernetes/tetragon/crds-yaml'],
+        },
+        {
+          to: 'trivy-operator',
+          module: 'github.com/aquasecurity/trivy-operator@v0.29.0',
+          folders: ['deploy/helm/crds'],
+        },
+        {
+          to: 'kyverno',
+          module: 'github.com/kyverno/kyverno@v1.19.1',
+          folders: ['kyverno', 'policies.kyverno.io', 'policyreport', 'reports'].map((group) => `config/crds/${group}`),
+        },
+      ],
+    },
+  },
+  {
+    name: 'otelcol',
+    title: 'OpenTelemetry Collector with the components that our telemetry configurations use',
+    version: '0.157.0',
+    coldBuild: '3 to 6 minutes',
+    standard: false,
+    recipe: { kind: 'go', package: '.', variables: { 'main.version': '0.157.0' } },
   },
 ];
 

@@ -1,0 +1,3 @@
+module keelson.dev/testbed/crds
+
+go 1.24.0
