@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseAllDocuments } from 'yaml';
 import type { AdminClient, ApiObject } from './admin.ts';
 
-/** A CustomResourceDefinition as an object, or the path of a YAML or JSON file or of a folder with such files. */
+/** A CustomResourceDefinition as an object, or the path of a YAML or JSON file or of a folder with such files at any depth. */
 export type CrdSource = ApiObject | string;
 
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const establishWithinMs = 30_000;
+const serveWithinMs = 60_000;
 
 /** Applies CustomResourceDefinitions and waits until the API server serves them. */
 export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[]): Promise<void> {
@@ -18,7 +18,6 @@ export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[
       await admin.request('PATCH', `${collection}/${crd.metadata.name}?fieldManager=testenv&force=true`, crd, {
         contentType: 'application/apply-patch+yaml',
       });
-      await waitUntilEstablished(admin, crd.metadata.name);
       await waitUntilServed(admin, crd as CustomResourceDefinition);
     }),
   );
@@ -27,7 +26,7 @@ export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[
 async function load(source: CrdSource): Promise<ApiObject[]> {
   if (typeof source !== 'string') return [source];
   if ((await stat(source)).isDirectory()) {
-    const files = (await readdir(source)).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
+    const files = (await readdir(source, { recursive: true })).filter((file) => /\.(ya?ml|json)$/.test(file)).sort();
     return (await Promise.all(files.map((file) => load(join(source, file))))).flat();
   }
   const objects = parseAllDocuments(await readFile(source, 'utf8')).map(
@@ -42,38 +41,30 @@ interface CustomResourceDefinition extends ApiObject {
     readonly names: { readonly plural: string };
     readonly versions: readonly { readonly name: string; readonly served: boolean }[];
   };
+  readonly status?: { readonly conditions?: readonly { type: string; status: string; message?: string }[] };
 }
 
-/** An established definition is not yet in the server's routes, and its first list may come too early for the cache. */
-async function waitUntilServed(admin: AdminClient, { spec }: CustomResourceDefinition): Promise<void> {
+/**
+ * Waits until every version answers a list. That is later than the condition Established, which comes before the routes,
+ * and far cheaper to ask for: a definition can be a megabyte.
+ */
+async function waitUntilServed(admin: AdminClient, { metadata, spec }: CustomResourceDefinition): Promise<void> {
   const served = spec.versions.filter((version) => version.served);
-  const deadline = Date.now() + establishWithinMs;
-  await Promise.all(
-    served.map(async ({ name }) => {
-      const path = `/apis/${spec.group}/${name}/${spec.names.plural}?limit=1`;
-      while (!(await admin.answers(path))) {
-        // Asked once more in the open, the server says what it lacks.
-        if (Date.now() > deadline) await admin.request('GET', path);
-        await sleep(25);
-      }
-    }),
-  );
-}
-
-interface CrdStatus {
-  status?: { conditions?: { type: string; status: string; message?: string }[] };
-}
-
-async function waitUntilEstablished(admin: AdminClient, name: string): Promise<void> {
-  const deadline = Date.now() + establishWithinMs;
-  for (;;) {
-    const { status } = (await admin.request('GET', `${collection}/${name}`)) as CrdStatus;
-    const conditions = status?.conditions ?? [];
-    if (conditions.some((condition) => condition.type === 'Established' && condition.status === 'True')) return;
-    if (Date.now() > deadline) {
-      const why = conditions.map((c) => `${c.type}=${c.status} ${c.message ?? ''}`).join('; ') || 'no condition is set';
-      throw new Error(`the API server did not establish the CustomResourceDefinition ${name} within 30 s: ${why}`);
+  const deadline = Date.now() + serveWithinMs;
+  for (const version of served) {
+    const path = `/apis/${spec.group}/${version.name}/${spec.names.plural}?limit=1`;
+    while (!(await admin.answers(path))) {
+      if (Date.now() > deadline) throw await notServed(admin, metadata.name, path);
+      await sleep(50);
     }
-    await sleep(25);
   }
+}
+
+async function notServed(admin: AdminClient, name: string, path: string): Promise<Error> {
+  const { status } = (await admin.request('GET', `${collection}/${name}`)) as CustomResourceDefinition;
+  const conditions = (status?.conditions ?? []).map((c) => `${c.type}=${c.status} ${c.message ?? ''}`.trim());
+  return new Error(
+    `the API server does not serve ${path} of the CustomResourceDefinition ${name} after ${serveWithinMs / 1000} s: ` +
+      (conditions.join('; ') || 'it has no condition yet'),
+  );
 }
