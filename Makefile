@@ -34,11 +34,12 @@ test-faults: install parts ## kills, cut streams, lost leases, and 60 s of silen
 test-pack: install build ## the packages install into an empty project and run on Node 22 and 24
 	@$(VITEST) run --project pack $(ARGS)
 
-test-parts: ## the real collector, search stores, frp and Chromium on what we generate (comes with the telemetry issue)
-	@echo 'make test-parts: no suite yet. It comes with the telemetry pipeline: the first third-party parts that read what we generate.' >&2; exit 1
+test-parts: install parts ## what we generate, given to the programs that read it: the real OpenTelemetry Collector
+	@$(RUN) testbed/src/main.ts ensure otelcol
+	@$(VITEST) run --project parts $(ARGS)
 
-test-e2e: ## a real kubelet and containerd (comes with the security operator)
-	@echo 'make test-e2e: no suite yet. It comes with the security operator: the first operator whose pods must really run.' >&2; exit 1
+test-e2e: ## a real kubelet and containerd (comes with the installation on a real cluster)
+	@echo 'make test-e2e: no suite yet. It comes with the installation on a real cluster, where pods must really run.' >&2; exit 1
 
 bench: install parts build ## memory beside peers, in one run; figures for docs/benchmarks.md
 	@$(RUN) --expose-gc bench/main.ts $(ARGS)
@@ -49,8 +50,8 @@ generate: install ## write deploy/ and docs/reference out of the code
 build: install ## compile every package to dist/
 	@for p in $(LIBRARIES); do echo "· $$p"; rm -rf $$p/dist; tsc -p $$p/tsconfig.build.json || exit 1; done
 
-image: ## the container image (comes with the security operator)
-	@echo 'make image: no image yet. It comes with the security operator, the first one to be deployed as a container.' >&2; exit 1
+image: ## the container image (comes with the installation on a real cluster)
+	@echo 'make image: no image yet. It comes with the installation on a real cluster, the first place that needs one.' >&2; exit 1
 
 clean: ## remove what was installed and built here (the cache of third-party parts stays: `keelson-testbed clean` empties it)
 	rm -rf node_modules packages/*/dist testbed/dist examples/*/dist operators/*/dist apps/*/dist

@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config';
 
 const conditions = ['keelson-source'];
 
-/** Three suites: `beside` stands beside the code, `faults` breaks things and takes its time, `pack` tries what we would publish. */
+/** Tests beside the code that need third-party parts which take minutes to build. */
+const partsBeside = '{operators,apps}/*/src/**/*.parts.test.ts';
+
+/**
+ * Four suites: `beside` stands beside the code, `parts` gives what we generate to the programs that read it, `faults`
+ * breaks things and takes its time, `pack` tries what we would publish.
+ */
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -16,8 +22,19 @@ export default defineConfig({
         test: {
           name: 'beside',
           include: ['{packages,examples,operators,apps}/*/src/**/*.test.ts', 'testbed/src/**/*.test.ts'],
+          exclude: [partsBeside],
           maxWorkers: 2,
           testTimeout: 60_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['tests/parts/**/*.test.ts', partsBeside],
+          maxWorkers: 2,
+          testTimeout: 120_000,
           hookTimeout: 180_000,
         },
       },

@@ -1,5 +1,12 @@
 export { type AdminRequestOptions, type ApiError, type ApiObject, isApiError } from './admin.ts';
 export type { Audit, AuditEntry, AuditFilter, AuditLevel, AuditMark } from './audit.ts';
+export {
+  type CollectorOptions,
+  type CollectorVerdict,
+  type StartCollectorOptions,
+  startCollector,
+  validateCollectorConfig,
+} from './collector.ts';
 export type { Flags } from './control-plane.ts';
 export type { CrdSource } from './crds.ts';
 export type { Exchange, ExchangeMatch } from './fault-proxy/exchange.ts';
@@ -10,6 +17,7 @@ export type { KubectlOptions } from './kubectl.ts';
 export type { SimulatedNode } from './nodes.ts';
 export type { Part, PartFailure } from './part.ts';
 export { type SimulatedTrouble, simulateAnnotation } from './stages.ts';
+export type { Standalone, StandaloneOptions } from './standalone.ts';
 export { startTestEnv } from './start.ts';
 export type {
   FaultProxyOptions,

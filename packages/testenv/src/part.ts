@@ -15,6 +15,8 @@ import type { Reaper } from './reaper.ts';
 export interface PartSpec {
   readonly name: string;
   readonly command: readonly string[];
+  /** Variables that the part needs besides those of the closed environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** What has to be done before each start. */
   readonly prepare?: () => Promise<void>;
   /** Whether the part serves now; called every few milliseconds until it says yes. */
@@ -65,7 +67,7 @@ export class Part {
       this.#process = this.#reaper.spawn(this.#spec.command, {
         stdio: ['ignore', log.fd, log.fd],
         cwd: this.#reaper.dir,
-        env: partEnvironment(this.#reaper.dir),
+        env: { ...partEnvironment(this.#reaper.dir), ...this.#spec.environment },
       });
       this.#process.once('error', () => {});
     } finally {
