@@ -1,6 +1,6 @@
 /** What is said of a feature: whether it works, in words that tell a person what to look at. */
-import type { ObjectSet } from '@keelson/runtime';
-import type { KubeObject } from '@keelson/schema';
+import type { ObjectSet, Observed } from '@keelson/runtime';
+import type { Kind, KubeObject } from '@keelson/schema';
 
 /** How one feature does: its condition, and the numbers behind it. */
 export interface Assessment {
@@ -19,9 +19,13 @@ export interface AssessContext {
   readonly title: string;
   /** What the feature wants to be there, as it is applied. */
   readonly wanted: readonly KubeObject[];
+  /** The kinds of those that are not built in: without its kind an object cannot be looked for. */
+  readonly kinds?: readonly Kind[];
   /** What the agent owns, as it is now. */
   readonly owned: ObjectSet;
-  /** The pods of the feature, and the events about their making. */
+  /** The pods of the agent, and the events about their making. */
   readonly related: ObjectSet;
+  /** Why the last decision could not be carried out, if it could not: tells why something is missing. */
+  readonly failure?: Observed['failure'];
   readonly now: Date;
 }

@@ -1,0 +1,61 @@
+/** Why pods find no node, in words that name what was asked of nodes. */
+import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import { enumerate, shorten } from './text.ts';
+import type { Trouble } from './trouble.ts';
+
+/** A DaemonSet that is meant for no node at all: by its selector, its affinity, or because all nodes are tainted. */
+export function noMatchingNode(template: PodTemplateSpec | undefined, override: string): Trouble {
+  const { nodeSelector = {}, affinity } = template?.spec ?? {};
+  const labels = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`);
+  const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const asked = [
+    ...(labels.length === 0 ? [] : [`nodeSelector ${labels.join(',')}`]),
+    ...(terms.length === 0 ? [] : [`node affinity ${terms.map(termText).join(' or ')}`]),
+  ];
+  if (asked.length === 0)
+    return {
+      reason: 'NoMatchingNode',
+      key: 'taints',
+      text: 'no node takes it: each has a taint that it does not tolerate, or there is none',
+      remedy: `add what is missing to ${override}.tolerations`,
+    };
+  const field = labels.length === 0 ? 'affinity' : 'nodeSelector';
+  return {
+    reason: 'NoMatchingNode',
+    key: 'labels',
+    text: `no node matches ${shorten(enumerate(asked), 200)}`,
+    remedy: `label nodes, or change ${override}.${field}; a node that does match has a taint that is not tolerated`,
+  };
+}
+
+function termText({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): string {
+  return `(${[...matchExpressions, ...matchFields].map(requirementText).join(', ')})`;
+}
+
+function requirementText({ key, operator, values = [] }: NodeSelectorRequirement): string {
+  return values.length === 0 ? `${key} ${operator}` : `${key} ${operator} ${values.join('|')}`;
+}
+
+/** A pod that the scheduler finds no place for, in the scheduler's words but for those about nodes that it was never meant for. */
+export function unschedulable(message: string, override: string): Trouble {
+  const said = message
+    .replace(/^0\/\d+ nodes are available: /, '')
+    .replace(/[.,]? *(no new claims to deallocate, *)?preemption: .*$/s, '')
+    .replace(/,? ?\d+ node\(s\) didn't satisfy plugin\(s\) \[NodeAffinity\]/, '')
+    .replace(/^, |\.$/g, '');
+  const lacks = /Insufficient|Too many pods/.test(said);
+  return {
+    reason: 'Unschedulable',
+    key: said,
+    text: `no room: ${shorten(said, 200)}`,
+    ...(lacks ? { remedy: `free the node, or ask for less by ${override}.resources` } : {}),
+  };
+}
+
+/** The node of a pod, or the one that it is meant for: a DaemonSet makes a pod for one node by its name. */
+export function nodeOf({ spec }: Pick<Pod, 'spec'>): string | undefined {
+  if (spec?.nodeName !== undefined) return spec.nodeName;
+  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
+  const fields = terms.flatMap(({ matchFields = [] }) => matchFields);
+  return fields.find(({ key }) => key === 'metadata.name')?.values?.[0];
+}
