@@ -11,7 +11,9 @@ import {
   type Grant,
   type Kind,
   type KubeObject,
+  type Problem,
   type Shape,
+  type ShapeResult,
   type Static,
   type TSchema,
 } from '@keelson/schema';
@@ -77,6 +79,8 @@ export interface FeatureDefinition<Config> {
   readonly usesOutput?: boolean;
   /** It also runs where it is not listed, as soon as another feature writes telemetry. */
   readonly followsSources?: boolean;
+  /** What no schema can say of a config that fits its schema; paths begin at the config: `rules["mine.yaml"]`. */
+  check?(config: Config): readonly Problem[];
   /** Everything it installs. Metadata of namespaced objects needs a name only. */
   contribute(config: Config, context: FeatureContext): readonly KubeObject[];
   /** The file it writes events to, for the pipeline to read. */
@@ -106,8 +110,26 @@ export function defineFeature<Schema extends TSchema>(
   if (flaws.length > 0) throw new TypeError(`feature '${definition.id}': ${flaws.join('; ')}`);
   return Object.freeze({
     ...definition,
-    config: defineShape(definition.config, `feature ${definition.id}`) as Shape<Static<Schema>>,
+    config: checkedShape(
+      defineShape(definition.config, `feature ${definition.id}`) as Shape<Static<Schema>>,
+      definition.check,
+    ),
     condition: conditionOf(definition.id),
+  });
+}
+
+/** A shape that is judged twice: by its schema, and what fits that by the feature. */
+function checkedShape<Config>(shape: Shape<Config>, check: FeatureDefinition<Config>['check']): Shape<Config> {
+  if (check === undefined) return shape;
+  return Object.freeze({
+    schema: shape.schema,
+    parse(value: unknown, path = ''): ShapeResult<Config> {
+      const result = shape.parse(value, path);
+      const problems = result.ok ? check(result.value) : [];
+      if (problems.length === 0) return result;
+      const prefix = path === '' ? '' : `${path}.`;
+      return { ok: false, problems: problems.map((problem) => ({ ...problem, path: `${prefix}${problem.path}` })) };
+    },
   });
 }
 

@@ -8,6 +8,8 @@ export interface LogSource {
   readonly tool: string;
   /** The file as the tool knows it; rotated ones beside it begin with the same name. */
   readonly path: string;
+  /** Glob of rotated files, where the tool names them otherwise: read too, or what was written while no collector ran is lost. */
+  readonly rotated?: string;
   readonly index: EventIndex;
   /** Where an event holds its own time; without it the time at which it was read counts. */
   readonly time?: {
