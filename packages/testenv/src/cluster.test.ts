@@ -9,7 +9,16 @@ interface PodList {
   items: {
     metadata: { name: string };
     spec: { nodeName?: string };
-    status: { phase: string; podIP?: string; containerStatuses?: { state: { waiting?: { reason: string } } }[] };
+    status: {
+      phase: string;
+      podIP?: string;
+      conditions?: { type: string; status: string; reason?: string; message?: string }[];
+      containerStatuses?: {
+        restartCount: number;
+        state: { waiting?: { reason: string; message?: string } };
+        lastState: { terminated?: { exitCode: number; reason: string } };
+      }[];
+    };
   }[];
 }
 
@@ -84,6 +93,7 @@ describe('an environment of level cluster', () => {
     ['unready', 'Running', undefined],
     ['image-pull-error', 'Pending', 'ImagePullBackOff'],
     ['crash-loop', 'Running', 'CrashLoopBackOff'],
+    ['out-of-memory', 'Running', 'CrashLoopBackOff'],
   ])('a pod that asks for "%s" gets it, and recovers when it no longer asks', async (trouble, phase, reason) => {
     const deployment = workload('Deployment', trouble, { replicas: 1 }, { [simulateAnnotation]: trouble });
     await env.adminRequest('POST', '/apis/apps/v1/namespaces/default/deployments', deployment);
@@ -99,6 +109,70 @@ describe('an environment of level cluster', () => {
       metadata: { annotations: { [simulateAnnotation]: null } },
     });
     await vi.waitFor(async () => expect((await get<Workload>(path)).status?.readyReplicas).toBe(1), 20_000);
+  });
+
+  test.each([
+    ['unready', undefined, undefined],
+    [
+      'image-pull-error',
+      'Back-off pulling image "example": ErrImagePull: failed to pull and unpack image "example": ' +
+        'failed to resolve reference "example": not found',
+      undefined,
+    ],
+    [
+      'crash-loop',
+      /^back-off 40s restarting failed container=main pod=sick-crash-loop-.*_default\(.*-.*\)$/,
+      [1, 'Error'],
+    ],
+    ['out-of-memory', /^back-off 40s restarting/, [137, 'OOMKilled']],
+  ] as const)('a ready pod that falls into "%s" tells it as a kubelet does', async (trouble, message, ended) => {
+    const name = `sick-${trouble}`;
+    await env.adminRequest(
+      'POST',
+      '/apis/apps/v1/namespaces/default/deployments',
+      workload('Deployment', name, { replicas: 1 }),
+    );
+    const path = `/apis/apps/v1/namespaces/default/deployments/${name}`;
+    await vi.waitFor(async () => expect((await get<Workload>(path)).status?.readyReplicas).toBe(1), 20_000);
+    const [pod] = (await pods(name)).items;
+    await env.adminRequest('PATCH', `/api/v1/namespaces/default/pods/${pod?.metadata.name}`, {
+      metadata: { annotations: { [simulateAnnotation]: trouble } },
+    });
+    await vi.waitFor(async () => {
+      const [{ status } = expect.fail('the pod is gone')] = (await pods(name)).items;
+      expect(status.conditions).toContainEqual(
+        expect.objectContaining({
+          type: 'Ready',
+          status: 'False',
+          reason: 'ContainersNotReady',
+          message: 'containers with unready status: [main]',
+        }),
+      );
+      const [container] = status.containerStatuses ?? [];
+      if (message === undefined) expect(container?.state.waiting).toBeUndefined();
+      else expect(container?.state.waiting?.message).toMatch(message);
+      const { exitCode, reason } = container?.lastState.terminated ?? {};
+      expect([exitCode, reason, container?.restartCount]).toEqual(ended ? [...ended, 3] : [undefined, undefined, 0]);
+    }, 20_000);
+    await env.adminRequest('DELETE', path);
+  });
+
+  test('a node that joins gets its pod of a DaemonSet, and one that leaves takes it along', async () => {
+    await env.adminRequest('POST', '/apis/apps/v1/namespaces/default/daemonsets', workload('DaemonSet', 'guard', {}));
+    const guarded = async () => (await pods('guard')).items.map((pod) => pod.spec.nodeName).sort();
+    const ready = async (count: number) => {
+      const set = await get<Workload>('/apis/apps/v1/namespaces/default/daemonsets/guard');
+      expect(set.status?.numberReady).toBe(count);
+    };
+    await vi.waitFor(() => ready(2), 20_000);
+    await env.addNode({ name: 'newcomer', labels: { size: 'small' } });
+    await vi.waitFor(() => ready(3), 20_000);
+    expect(await guarded()).toEqual(['large', 'newcomer', 'small']);
+    const addresses = await env.kubectl(['get', 'nodes', '-o', 'jsonpath={.items[*].status.addresses[0].address}']);
+    expect(new Set(addresses.split(' ')).size).toBe(4);
+    await env.removeNode('newcomer');
+    await vi.waitFor(() => ready(2), 20_000);
+    expect(await guarded()).toEqual(['large', 'small']);
   });
 
   test('every part can be killed and started again, and the cluster goes on', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AdminClient } from './admin.ts';
+import { type AdminClient, type ApiObject, isApiError } from './admin.ts';
 
 /** A simulated node; what is left out gets the values of an ordinary cloud machine. */
 export interface SimulatedNode {
@@ -20,10 +20,28 @@ export function simulatedNodes(count: number): SimulatedNode[] {
   }));
 }
 
-/** Creates nodes and waits until KWOK has made them ready and pods can be scheduled on them. */
-export async function addNodes(admin: AdminClient, nodes: readonly SimulatedNode[]): Promise<void> {
-  await Promise.all(nodes.map((node, index) => admin.request('POST', '/api/v1/nodes', nodeManifest(node, index))));
+/** Creates nodes and waits until KWOK has made them ready and pods can be scheduled on them; `first` numbers their addresses. */
+export async function addNodes(admin: AdminClient, nodes: readonly SimulatedNode[], first = 0): Promise<void> {
+  await Promise.all(
+    nodes.map((node, index) => admin.request('POST', '/api/v1/nodes', nodeManifest(node, first + index))),
+  );
   await Promise.all(nodes.map((node) => waitUntilSchedulable(admin, node.name)));
+}
+
+/** Deletes a node and at once the pods on it, which Kubernetes would collect a minute later. */
+export async function removeNode(admin: AdminClient, name: string): Promise<void> {
+  await admin.request('DELETE', `/api/v1/nodes/${name}`);
+  const selector = encodeURIComponent(`spec.nodeName=${name}`);
+  const { items } = (await admin.request('GET', `/api/v1/pods?fieldSelector=${selector}`)) as { items: ApiObject[] };
+  await Promise.all(
+    items.map(({ metadata }) =>
+      admin
+        .request('DELETE', `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}?gracePeriodSeconds=0`)
+        .catch((error: unknown) => {
+          if (!isApiError(error, 404)) throw error;
+        }),
+    ),
+  );
 }
 
 function nodeManifest(node: SimulatedNode, index: number): object {

@@ -5,9 +5,18 @@
  * Nodes become ready. Pods become ready at once, pods of Jobs complete, deleted pods go. A pod, or the template of its
  * workload, can ask for trouble with the annotation `testenv.keelson.io/simulate`; without it the pod recovers.
  */
+import {
+  type ContainerTemplate,
+  completed,
+  crashed,
+  errImagePull,
+  imagePullBackOff,
+  podStatus,
+  running,
+} from './pod-status.ts';
 
 /** Trouble that a pod can ask for. */
-export type SimulatedTrouble = 'unready' | 'image-pull-error' | 'crash-loop';
+export type SimulatedTrouble = 'unready' | 'image-pull-error' | 'crash-loop' | 'out-of-memory';
 
 /** The annotation with which a pod asks for trouble; its value is a `SimulatedTrouble`. */
 export const simulateAnnotation = 'testenv.keelson.io/simulate';
@@ -34,44 +43,60 @@ export function kwokConfig(): string {
         ['.status.phase', 'In', 'Pending', 'Running'],
         [readyCondition, 'NotIn', 'True'],
       ],
-      { statusTemplate: podStatus('Running', 'True', 'running: { startedAt: {{ Now | Quote }} }') },
+      { statusTemplate: podStatus('Running', 'True', running) },
     ),
     stage(
       'Pod',
       'complete',
       [notDeleted, ['.status.phase', 'In', 'Running'], ['.metadata.ownerReferences.[].kind', 'In', 'Job']],
-      { statusTemplate: podStatus('Succeeded', 'False', 'terminated: { exitCode: 0, reason: Completed }') },
+      { statusTemplate: podStatus('Succeeded', 'False', completed) },
     ),
-    trouble('unready', 'Running', 'running: { startedAt: {{ Now | Quote }} }', ['.status.phase', 'NotIn', 'Running']),
-    trouble('image-pull-error', 'Pending', 'waiting: { reason: ImagePullBackOff, message: simulated }', [
-      waitingReason,
-      'NotIn',
-      'ImagePullBackOff',
-    ]),
-    trouble('crash-loop', 'Running', 'waiting: { reason: CrashLoopBackOff, message: simulated }', [
-      waitingReason,
-      'NotIn',
-      'CrashLoopBackOff',
-    ]),
+    trouble('unready', [readyCondition, 'NotIn', 'False'], 'Running', running),
+    // A kubelet first tells why it could not pull, and from then on mostly that it waits before it tries again.
+    trouble('image-pull-error', [waitingReason, 'NotIn', 'ErrImagePull', 'ImagePullBackOff'], 'Pending', errImagePull),
+    trouble('image-pull-error', [waitingReason, 'In', 'ErrImagePull'], 'Pending', imagePullBackOff, 1000),
+    trouble('crash-loop', [waitingReason, 'NotIn', 'CrashLoopBackOff'], 'Running', crashed(1, 'Error')),
+    trouble('out-of-memory', [waitingReason, 'NotIn', 'CrashLoopBackOff'], 'Running', crashed(137, 'OOMKilled')),
   ]
     .map((document) => JSON.stringify(document))
     .join('\n---\n');
 }
 
-/** A stage for pods with the annotation; `unlessDone` keeps it from being written again and again. */
-function trouble(name: SimulatedTrouble, phase: string, state: string, unlessDone: Requirement): object {
-  return stage('Pod', name, [notDeleted, [annotation, 'In', name], unlessDone], {
-    statusTemplate: podStatus(phase, 'False', state),
-  });
+/** A stage for pods with the annotation; `when` keeps it from being written again and again. */
+function trouble(
+  name: SimulatedTrouble,
+  when: Requirement,
+  phase: string,
+  container: ContainerTemplate,
+  delayMs?: number,
+): object {
+  return stage(
+    'Pod',
+    delayMs === undefined ? name : `${name}-later`,
+    [notDeleted, [annotation, 'In', name], when],
+    { statusTemplate: podStatus(phase, 'False', container) },
+    delayMs,
+  );
 }
 
-function stage(kind: 'Node' | 'Pod', name: string, when: readonly Requirement[], next: object): object {
+function stage(
+  kind: 'Node' | 'Pod',
+  name: string,
+  when: readonly Requirement[],
+  next: object,
+  delayMs?: number,
+): object {
   const matchExpressions = when.map(([key, operator, ...values]) => ({ key, operator, values }));
   return {
     apiVersion: 'kwok.x-k8s.io/v1alpha1',
     kind: 'Stage',
     metadata: { name: `${kind.toLowerCase()}-${name}` },
-    spec: { resourceRef: { apiGroup: 'v1', kind }, selector: { matchExpressions }, next },
+    spec: {
+      resourceRef: { apiGroup: 'v1', kind },
+      selector: { matchExpressions },
+      ...(delayMs !== undefined && { delay: { durationMilliseconds: delayMs } }),
+      next,
+    },
   };
 }
 
@@ -87,55 +112,3 @@ conditions:
 {{ end }}
 phase: Running
 `;
-
-function podStatus(phase: string, ready: 'True' | 'False', containerState: string): string {
-  const condition = (type: string, status: string) =>
-    `- { type: ${type}, status: "${status}", lastTransitionTime: {{ Now | Quote }} }`;
-  return `
-phase: ${phase}
-startTime: {{ or .status.startTime Now | Quote }}
-conditions:
-${condition('Initialized', 'True')}
-${condition('ContainersReady', ready)}
-${condition('Ready', ready)}
-{{ range .spec.readinessGates }}
-- { type: {{ .conditionType | Quote }}, status: "True", lastTransitionTime: {{ Now | Quote }} }
-{{ end }}
-containerStatuses:
-{{ range .spec.containers }}
-- name: {{ .name | Quote }}
-  image: {{ .image | Quote }}
-  imageID: ""
-  ready: ${ready === 'True'}
-  started: ${ready === 'True'}
-  restartCount: 0
-  state: { ${containerState} }
-{{ end }}
-initContainerStatuses:
-{{ range .spec.initContainers }}
-- name: {{ .name | Quote }}
-  image: {{ .image | Quote }}
-  imageID: ""
-  ready: true
-  restartCount: 0
-  {{ if eq .restartPolicy "Always" }}
-  started: true
-  state: { running: { startedAt: {{ Now | Quote }} } }
-  {{ else }}
-  state: { terminated: { exitCode: 0, reason: Completed } }
-  {{ end }}
-{{ end }}
-{{ with NodeIPsWith .spec.nodeName }}
-hostIP: {{ index . 0 | Quote }}
-{{ end }}
-{{ if not .status.podIP }}
-{{ with PodIPsWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
-podIP: {{ index . 0 | Quote }}
-podIPs:
-{{ range . }}
-- ip: {{ . | Quote }}
-{{ end }}
-{{ end }}
-{{ end }}
-`;
-}

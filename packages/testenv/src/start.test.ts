@@ -116,8 +116,11 @@ describe('an environment of level api', () => {
     await client.close();
   });
 
-  test('parts of level cluster are refused with the remedy', () => {
-    expect(() => env.parts.kwok).toThrow("kwok only runs at level 'cluster': startTestEnv({ level: 'cluster' })");
+  test('parts and nodes of level cluster are refused with the remedy', async () => {
+    const remedy = "only runs at level 'cluster': startTestEnv({ level: 'cluster' })";
+    expect(() => env.parts.kwok).toThrow(`kwok ${remedy}`);
+    await expect(env.addNode({ name: 'one' })).rejects.toThrow(`a simulated node ${remedy}`);
+    await expect(env.removeNode('one')).rejects.toThrow(`a simulated node ${remedy}`);
   });
 });
 

@@ -19,7 +19,7 @@ import { createKeyring, type Keyring, Registrar } from './credentials.ts';
 import type { FaultProxy } from './fault-proxy/proxy.ts';
 import { startFaultProxy } from './fault-proxy/start.ts';
 import { runKubectl } from './kubectl.ts';
-import { addNodes, simulatedNodes } from './nodes.ts';
+import { addNodes, removeNode, simulatedNodes } from './nodes.ts';
 import { isPartFailure } from './part.ts';
 import { isPortFree } from './ports.ts';
 import { Reaper } from './reaper.ts';
@@ -46,16 +46,16 @@ export async function startTestEnv(options: TestEnvOptions = {}): Promise<TestEn
     // Both are waited for below; a failure of one must not be an unhandled rejection while the other runs.
     installCrds.catch(() => {});
     let cluster: ClusterParts | undefined;
+    const wanted = typeof nodes === 'number' ? simulatedNodes(nodes) : nodes;
     if (level === 'cluster') {
       progress('starting kube-controller-manager, kube-scheduler and KWOK');
-      const wanted = typeof nodes === 'number' ? simulatedNodes(nodes) : nodes;
       [cluster] = await Promise.all([
         startCluster(reaper, { controlplane, kwok }, api, registrar, options),
         addNodes(api.admin, wanted),
       ]);
     }
     await Promise.all([installCrds, createDefaultServiceAccount(api.admin, 'default')]);
-    return await assemble({ reaper, controlplane, keyring, api, registrar, cluster, options });
+    return await assemble({ reaper, controlplane, keyring, api, registrar, cluster, nodes: wanted.length, options });
   } catch (error) {
     await reaper.end({ keepLogs: isPartFailure(error) });
     throw error;
@@ -76,6 +76,8 @@ interface Started {
   readonly api: RunningApi;
   readonly registrar: Registrar;
   readonly cluster: ClusterParts | undefined;
+  /** How many nodes there are. */
+  readonly nodes: number;
   readonly options: TestEnvOptions;
 }
 
@@ -86,12 +88,14 @@ async function assemble({
   api,
   registrar,
   cluster,
+  nodes,
   options,
 }: Started): Promise<TestEnv> {
   const { dir } = reaper;
   const { url, admin } = api;
   const kubeconfig = await registrar.write(url, 'testenv-admin', keyring.admin);
   const proxies: FaultProxy[] = [];
+  let nodesMade = nodes;
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= Promise.all([admin.close(), reaper.end(), ...proxies.map((proxy) => proxy.close())]).then(() => {});
@@ -112,6 +116,15 @@ async function assemble({
     kubectl: (args, kubectlOptions = {}) => runKubectl(reaper, controlplane, kubeconfig, args, kubectlOptions),
     kubectlCommand: [controlplane, 'kubectl', `--kubeconfig=${kubeconfig}`],
     applyCrds: (crds) => applyCrds(admin, crds),
+    addNode: async (node) => {
+      requireCluster(cluster, 'a simulated node');
+      nodesMade += 1;
+      await addNodes(admin, [node], nodesMade - 1);
+    },
+    removeNode: async (name) => {
+      requireCluster(cluster, 'a simulated node');
+      await removeNode(admin, name);
+    },
     createNamespace: async (name = `test-${Math.random().toString(36).slice(2, 8)}`) => {
       await admin.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
       await createDefaultServiceAccount(admin, name);
@@ -129,7 +142,7 @@ async function assemble({
 
 function toParts(api: RunningApi, cluster: ClusterParts | undefined): Parts {
   const clusterPart = <Name extends keyof ClusterParts>(name: Name) => {
-    if (!cluster) throw new Error(`${name} only runs at level 'cluster': startTestEnv({ level: 'cluster' })`);
+    requireCluster(cluster, name);
     return cluster[name];
   };
   return {
@@ -145,6 +158,10 @@ function toParts(api: RunningApi, cluster: ClusterParts | undefined): Parts {
       return clusterPart('kwok');
     },
   };
+}
+
+function requireCluster(cluster: ClusterParts | undefined, what: string): asserts cluster {
+  if (!cluster) throw new Error(`${what} only runs at level 'cluster': startTestEnv({ level: 'cluster' })`);
 }
 
 /** Without a controller-manager nobody makes it, and the API server would refuse every Pod of the namespace. */

@@ -94,6 +94,10 @@ export interface TestEnv extends AsyncDisposable {
   readonly kubectlCommand: readonly string[];
   /** Installs CustomResourceDefinitions and waits until they are served. */
   applyCrds(crds: readonly CrdSource[]): Promise<void>;
+  /** Adds a simulated node and waits until pods can be scheduled on it; only at level 'cluster'. */
+  addNode(node: SimulatedNode): Promise<void>;
+  /** Takes a node away together with the pods on it; only at level 'cluster'. */
+  removeNode(name: string): Promise<void>;
   /** Creates a namespace, together with its default ServiceAccount, and gives its name; without a name it invents one. */
   createNamespace(name?: string): Promise<string>;
   /** Starts a proxy before the API server that makes things go wrong on demand; it ends with the environment. */
