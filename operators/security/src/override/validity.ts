@@ -1,0 +1,46 @@
+/** Whether a workload could be applied, as far as its own text tells: no override may leave one that no server would take. */
+import type { Container, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import { templateOf } from '../workload/template.ts';
+import type { Workload } from './parts/part.ts';
+import { checkValue } from './patch/check-value.ts';
+import { isMap } from './patch/plain.ts';
+
+/** Everything that is wrong with the pods of a workload, a line each. */
+export function flawsOf({ object }: Workload): readonly string[] {
+  const template = templateOf(object);
+  if (template === undefined) return ['there is no pod template'];
+  const problems = checkValue(template, 'PodTemplateSpec', '');
+  if (problems.length > 0) return problems.map(({ path, message }) => `${path}: ${message}`);
+  const containers = containersOf(template);
+  return [
+    ...((template.spec?.containers ?? []).length === 0 ? ['spec.containers: none is left'] : []),
+    ...containers
+      .filter(({ image }) => image === undefined || image === '')
+      .map(({ name }) => `container ${name}: has no image`),
+    ...danglingMounts(containers, [
+      ...(template.spec?.volumes ?? []).map(({ name }) => name),
+      ...claimNames(object.spec),
+    ]),
+  ];
+}
+
+function containersOf({ spec }: PodTemplateSpec): readonly Container[] {
+  return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+}
+
+function danglingMounts(containers: readonly Container[], volumes: readonly string[]): readonly string[] {
+  return containers.flatMap(({ name, volumeMounts = [] }) =>
+    volumeMounts
+      .filter((mount) => !volumes.includes(mount.name))
+      .map((mount) => `container ${name}: mounts volume '${mount.name}', which the pod does not have`),
+  );
+}
+
+/** A StatefulSet's claims are volumes of its pods. */
+function claimNames(spec: unknown): readonly string[] {
+  const claims = isMap(spec) && Array.isArray(spec.volumeClaimTemplates) ? spec.volumeClaimTemplates : [];
+  return claims.flatMap((claim: unknown) => {
+    const name = isMap(claim) && isMap(claim.metadata) ? claim.metadata.name : undefined;
+    return typeof name === 'string' ? [name] : [];
+  });
+}
