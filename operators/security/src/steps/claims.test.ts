@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Agent } from '../resource.ts';
+import { agentOf } from '../testing/agent.ts';
+import { claimant } from './claims.ts';
+
+const agent = (
+  name: string,
+  more: {
+    age?: string;
+    runs?: boolean;
+    off?: boolean;
+    nodes?: Record<string, string>;
+    only?: Record<string, string>;
+  } = {},
+) => {
+  const { age = '2026-01-01T00:00:00Z', runs = false, off = false, nodes, only } = more;
+  const override = {
+    ...(nodes === undefined ? {} : { nodeAgent: { nodeSelector: nodes } }),
+    ...(only === undefined ? {} : { perTool: { guard: { nodeSelector: only } } }),
+  };
+  const object = agentOf([{ name: 'guard', enabled: !off }], { override });
+  return {
+    ...object,
+    metadata: { name, namespace: name, uid: name, creationTimestamp: age },
+    status: runs ? { tools: { guard: {} } } : {},
+  } as unknown as Agent;
+};
+const older = { age: '2025-01-01T00:00:00Z' };
+
+describe('claimant', () => {
+  test.each<[string, Agent, boolean, Agent, boolean]>([
+    ['nobody runs it: the older has it', agent('a'), false, agent('b', older), true],
+    ['nobody runs it: the younger does not', agent('a', older), false, agent('b'), false],
+    ['the younger runs it already', agent('a', older), false, agent('b', { runs: true }), true],
+    ['I run it, the older does not yet', agent('a'), true, agent('b', older), false],
+    ['both run it: the older stays', agent('a'), true, agent('b', { ...older, runs: true }), true],
+    ['of one age the smaller uid has it', agent('b'), false, agent('a'), true],
+    ['it is off there', agent('a'), false, agent('b', { ...older, off: true }), false],
+    ['other nodes', agent('a', { nodes: { team: 'x' } }), false, agent('b', { ...older, nodes: { team: 'y' } }), false],
+    [
+      'other nodes for this tool alone',
+      agent('a', { only: { team: 'x' } }),
+      false,
+      agent('b', { ...older, nodes: { team: 'y' } }),
+      false,
+    ],
+    [
+      'nodes that overlap',
+      agent('a', { nodes: { team: 'x' } }),
+      false,
+      agent('b', { ...older, nodes: { zone: 'y' } }),
+      true,
+    ],
+    ['one of them everywhere', agent('a', { nodes: { team: 'x' } }), false, agent('b', older), true],
+  ])('%s', (_case, self, running, other, claimed) => {
+    expect(claimant(self, [self, other], 'guard', running)?.metadata.name).toBe(
+      claimed ? other.metadata.name : undefined,
+    );
+  });
+
+  test('of any two agents exactly one has the tool', () => {
+    for (const [a, b] of [
+      [agent('a'), agent('b')],
+      [agent('a', { runs: true }), agent('b', { runs: true })],
+      [agent('a', { ...older, runs: false }), agent('b', { runs: true })],
+    ] as const) {
+      const runs = (one: Agent) => one.status?.tools?.guard !== undefined;
+      const claims = [claimant(a, [a, b], 'guard', runs(a)), claimant(b, [a, b], 'guard', runs(b))];
+      expect(claims.filter((one) => one === undefined)).toHaveLength(1);
+    }
+  });
+});

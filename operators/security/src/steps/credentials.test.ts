@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import type { Output } from '../resource.ts';
+import { missingSecret, secretNeeds, secretVersion } from './credentials.ts';
+
+const output = (auth?: object, tls?: object) =>
+  ({
+    elasticsearch: { url: 'https://es:9200', indices: {}, ...(auth && { auth }), ...(tls && { tls }) },
+  }) as unknown as Output;
+const basic = output({ secretRef: { name: 'login' } });
+const good = { login: { keys: ['password', 'username'], version: '7' } };
+
+describe('secretNeeds', () => {
+  test('names every Secret with the field that asks for it', () => {
+    const all = output(
+      { apiKeySecretRef: { name: 'login', key: 'k' } },
+      { caSecretRef: { name: 'ca', key: 'ca.crt' } },
+    );
+    expect(secretNeeds(all)).toEqual([
+      { path: 'spec.output.elasticsearch.auth.apiKeySecretRef', name: 'login', keys: ['k'] },
+      { path: 'spec.output.elasticsearch.tls.caSecretRef', name: 'ca', keys: ['ca.crt'] },
+    ]);
+    expect(secretNeeds(output())).toEqual([]);
+    expect(secretNeeds(undefined)).toEqual([]);
+  });
+});
+
+describe('missingSecret', () => {
+  test.each([
+    ['all there', basic, good, undefined],
+    [
+      'no such Secret',
+      basic,
+      { login: null },
+      "there is no Secret 'login' in namespace sec: create it with the keys 'username' and 'password'",
+    ],
+    [
+      'a key is missing',
+      basic,
+      { login: { keys: ['username'], version: '1' } },
+      "Secret 'login' in namespace sec lacks the key 'password'",
+    ],
+    ['nobody could look', basic, undefined, undefined],
+  ])('%s', (_case, wanted, findings, message) => {
+    const found = missingSecret(wanted, 'sec', findings);
+    if (message === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(message);
+  });
+});
+
+test('the version changes with any Secret, and holds nothing of it', () => {
+  expect(secretVersion(good)).toBe('login=7');
+  expect(secretVersion({ ...good, ca: { keys: [], version: '9' } })).toBe('ca=9,login=7');
+  expect(secretVersion({ login: null })).toBeUndefined();
+  expect(secretVersion(undefined)).toBeUndefined();
+});
