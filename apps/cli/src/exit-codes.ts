@@ -12,7 +12,8 @@ export const exitCodes = {
   },
   unreachable: {
     code: 3,
-    meaning: 'No usable cluster: unreachable, a wrong kubeconfig, or credentials that were refused or have expired.',
+    meaning:
+      'No usable cluster, or for `report` no usable store: unreachable, a wrong kubeconfig, or credentials that were refused or have expired.',
   },
   pending: {
     code: 4,
@@ -20,10 +21,14 @@ export const exitCodes = {
   },
   forbidden: {
     code: 5,
-    meaning: 'The cluster refused for lack of permission; stderr names the verb and the resource.',
+    meaning: 'The cluster or the store refused for lack of permission; stderr names what is lacking.',
   },
   missing: { code: 6, meaning: 'What was asked for is not in the cluster: the instance, or the CRD of its kind.' },
   unready: { code: 7, meaning: '`status --exit-code` found an instance that is not Ready.' },
+  undelivered: {
+    code: 8,
+    meaning: '`report` could not store everything; the summary on stdout counts what is missing and says why.',
+  },
   interrupted: { code: 130, meaning: 'Ended at once by a second Ctrl-C.' },
 } as const satisfies Record<string, { code: number; meaning: string }>;
 

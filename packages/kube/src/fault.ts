@@ -61,6 +61,8 @@ export interface FaultDetails {
   conflicts?: readonly { manager: string; field: string }[];
   /** The request left this machine and no answer came back: the server may have carried it out. */
   maybeDone?: boolean;
+  /** An `Expired` list: where it may be continued all the same, with what exists now behind the last name that was read. */
+  continue?: string;
 }
 
 export class Fault extends Error {

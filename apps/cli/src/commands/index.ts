@@ -8,6 +8,7 @@ import { newCommand } from './new.ts';
 import { planCommand } from './plan.ts';
 import { rbacCommand } from './rbac.ts';
 import { renderCommand } from './render.ts';
+import { reportCommand } from './report.ts';
 import { runCommand } from './run.ts';
 import { statusCommand } from './status.ts';
 import { upCommand } from './up.ts';
@@ -24,5 +25,6 @@ export const commands: readonly ((shell: Shell) => Command)[] = [
   rbacCommand,
   generateCommand,
   newCommand,
+  reportCommand,
   versionCommand,
 ];

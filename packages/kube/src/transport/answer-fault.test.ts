@@ -69,6 +69,12 @@ describe('the code of a fault', () => {
     expect(faultOf(409, { reason: 'SomethingNew', code: 409 }).code).toBe('Conflict');
   });
 
+  it('given a list that expired between two pages, where it may go on all the same', () => {
+    const body = { reason: 'Expired', code: 410, metadata: { continue: 'bmV4dA' } };
+    expect(faultOf(410, body).details.continue).toBe('bmV4dA');
+    expect(faultOf(410, { ...body, metadata: { continue: '' } }).details).not.toHaveProperty('continue');
+  });
+
   it('given a 404 in plain text, the kind is not served', () => {
     const fault = faultOf(404, '404 page not found\n');
     expect(fault.code).toBe('KindNotServed');

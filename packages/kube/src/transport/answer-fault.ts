@@ -12,6 +12,7 @@ export interface Status {
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
+  readonly metadata?: { readonly continue?: string };
   readonly details?: {
     readonly name?: string;
     readonly kind?: string;
@@ -84,12 +85,14 @@ export function toStatusFault(status: Status | undefined, answer: ErrorAnswer): 
   const seconds = status?.details?.retryAfterSeconds;
   const retryAfterMs = answer.retryAfterMs ?? (seconds === undefined ? undefined : seconds * 1000);
   const conflicts = code === 'ApplyConflict' ? conflictsOf(status) : undefined;
+  const token = code === 'Expired' ? status?.metadata?.continue : undefined;
   const details: FaultDetails = {
     status: answer.status,
     request: answer.request,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(causes === undefined ? {} : { causes }),
     ...(conflicts === undefined ? {} : { conflicts }),
+    ...(token === undefined || token === '' ? {} : { continue: token }),
   };
   const said = saidBy(status, answer);
   return new Fault(

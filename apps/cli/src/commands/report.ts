@@ -1,0 +1,50 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { examples, type GlobalOptions } from '../global-options.ts';
+import type { Shell } from '../shell.ts';
+
+export interface ReportOptions extends GlobalOptions {
+  readonly url?: string;
+  readonly index: string;
+  readonly clusterName: string;
+  readonly namespace?: string;
+  readonly pageSize: number;
+  readonly caFile?: string;
+  readonly insecureSkipVerify?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `keelson report vulnerabilities`: what trivy-operator found, into Elasticsearch or OpenSearch. */
+export function reportCommand(shell: Shell): Command {
+  return new Command('report').description('bring what the cluster knows to a search store').addCommand(
+    new Command('vulnerabilities')
+      .description(
+        'store the vulnerabilities that trivy-operator has found in Elasticsearch or OpenSearch, one document each, and mark as resolved what is gone; the last line on stdout is a summary in JSON. Credentials come from ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD, or ELASTICSEARCH_API_KEY',
+      )
+      .option('--url <url>', 'the store: https://elasticsearch:9200')
+      .option('--index <name>', 'index that the documents go to', 'security-vuln')
+      .option('--cluster-name <name>', 'how this cluster is called in the documents', 'kubernetes')
+      .option('-n, --namespace <name>', 'the reports of this namespace only (default: all)')
+      .addOption(
+        new Option('--page-size <number>', 'reports to read at once').default(100).argParser((text) => {
+          const size = Number(text);
+          if (!/^\d+$/.test(text) || size < 1 || size > 1000)
+            throw new InvalidArgumentError('Use a number from 1 to 1000.');
+          return size;
+        }),
+      )
+      .option('--ca-file <file>', 'PEM of the certificates that the one of the store is checked against')
+      .option('--insecure-skip-verify', 'trust any certificate of the store; for trials only')
+      .option('--dry-run', 'print the documents instead of storing them')
+      .addHelpText(
+        'after',
+        examples('keelson', [
+          'report vulnerabilities --url https://elasticsearch:9200 --cluster-name prod',
+          'report vulnerabilities --dry-run -n shop',
+        ]),
+      )
+      .action(async (_: unknown, command: Command) => {
+        const { reportVulnerabilities } = await import('../report/vulnerabilities.ts');
+        await reportVulnerabilities(command.optsWithGlobals<ReportOptions>(), shell);
+      }),
+  );
+}
