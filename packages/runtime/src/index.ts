@@ -33,6 +33,7 @@ export { marks, operatorSelector, toLabelValue } from './marks.ts';
 export { createMetrics, type Metrics, type MetricsOptions } from './metrics/metrics.ts';
 export { toMetricsReference } from './metrics/reference.ts';
 export type { ObjectSet, Observed } from './observed.ts';
+export { createObjectSet } from './observed.ts';
 export type {
   ObserveContext,
   Operator,
@@ -46,7 +47,7 @@ export type {
 export { defineOperator } from './operator.ts';
 export type { PermissionOptions } from './permissions.ts';
 export { permissions } from './permissions.ts';
-export { describeChange } from './plan/because.ts';
+export { describeChange, describeTaker } from './plan/because.ts';
 export type { Change, ChangeStep, CreateStep, DeleteStep, Leaving, Plan, Refusal, Step } from './plan/plan.ts';
 export type { Preview, PreviewOptions } from './preview.ts';
 export { previewInstance } from './preview.ts';

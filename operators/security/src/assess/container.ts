@@ -76,11 +76,13 @@ function crashTrouble(
   }
   const facts = [...(last === undefined ? [] : [exitText(last)]), ...restarts];
   const said = last?.message === undefined ? '' : shorten(withoutSecrets(last.message, around.template), 140);
+  const isFirst = restartCount === 0 && status.state?.terminated !== undefined;
+  const verdict = `container ${name} ${isFirst ? 'failed' : 'crashes'}`;
   return {
     reason: 'CrashLoop',
     key: `${name} ${last?.exitCode}`,
-    text: `container ${name} crashes${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${said === '' ? '' : `: ${said}`}`,
-    remedy: `see kubectl logs -n ${around.namespace} ${around.pod} -c ${name} --previous`,
+    text: `${verdict}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}${said === '' ? '' : `: ${said}`}`,
+    remedy: `see kubectl logs -n ${around.namespace} ${around.pod} -c ${name}${isFirst ? '' : ' --previous'}`,
   };
 }
 

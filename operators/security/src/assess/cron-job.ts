@@ -17,7 +17,10 @@ export function roundsOf(live: CronJob, view: View): Rounds {
   const scheduled = `scheduled at ${spec.schedule}${spec.timeZone === undefined ? '' : ` ${spec.timeZone}`}`;
   if (spec.suspend === true)
     return { isReady: false, reason: 'Suspended', text: `${scheduled}, but suspended: nothing runs`, troubles: [] };
-  const troubles = groupTroubles(podsSince(live, succeeded, view), live, view);
+  const troubles = groupTroubles(podsSince(live, succeeded, view), live, view).map(
+    // A run is not tried for ever: it does not loop, it has failed.
+    (trouble): Placed => (trouble.reason === 'CrashLoop' ? { ...trouble, reason: 'JobFailed' } : trouble),
+  );
   const isRunning = (status.active?.length ?? 0) > 0;
   const history = succeeded === undefined ? '' : `, last success at ${succeeded}`;
   const hasFailed = started !== undefined && !isRunning && (succeeded === undefined || before(succeeded, started));

@@ -40,11 +40,9 @@ function wholeTrouble({ status }: Pod, around: Surrounding): Trouble | undefined
   const scheduled = condition('PodScheduled');
   if (scheduled?.status === 'False' && scheduled.message !== undefined && scheduled.reason === 'Unschedulable')
     return unschedulable(scheduled.message, around.override);
-  const ready = condition('Ready');
-  const containers = status?.containerStatuses ?? [];
-  const isSilent = ready?.status === 'False' && containers.length > 0 && containers.every((one) => one.ready);
   // Containers are told by kubelet; when only the pod is not ready, the control plane has lost sight of the node.
-  if (isSilent && ready.reason !== 'ReadinessGatesNotReady')
+  const isSilent = condition('Ready')?.status === 'False' && condition('ContainersReady')?.status === 'True';
+  if (isSilent && condition('Ready')?.reason !== 'ReadinessGatesNotReady')
     return {
       reason: 'NodeUnreachable',
       key: 'unreachable',

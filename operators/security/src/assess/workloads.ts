@@ -12,7 +12,7 @@ import { FEATURE_LABEL } from '../names.ts';
 import type { AssessContext, Assessment } from './assessment.ts';
 import { type Rounds, roundsOf } from './cron-job.ts';
 import { type Placed, type Standing, standingOf, type View } from './standing.ts';
-import { enumerate, LONGEST_MESSAGE, shorten } from './text.ts';
+import { enumerate, LONGEST_MESSAGE, plural, shorten } from './text.ts';
 import { gravityOf } from './trouble.ts';
 
 /** Of the troubles of one feature, and of the nodes or pods of one trouble. */
@@ -89,7 +89,7 @@ function conclude(
     ...(standings.length === 0 ? [] : [`running ${runningText(standings)}`]),
     ...rounds.map(({ text }) => text),
   ];
-  const about = `${title} ${head.length === 0 ? `applied, ${wanted.length} objects` : head.join('; ')}`;
+  const about = `${title} ${head.length === 0 ? `applied, ${plural(wanted.length, 'object')}` : head.join('; ')}`;
   const problems = [...standings.flatMap(problemsOfStanding), ...rounds.flatMap(problemsOfRounds)].sort(
     (a, b) => a.gravity - b.gravity,
   );

@@ -147,7 +147,12 @@ export function containerIn(
   const isUp = state.waiting === undefined || state.waiting.reason === 'CrashLoopBackOff';
   return {
     phase: isUp ? 'Running' : 'Pending',
-    conditions: [condition('PodScheduled', 'True'), condition('Ready', 'False', 'ContainersNotReady')],
+    conditions: [
+      condition('PodScheduled', 'True'),
+      ...(more.ready === true
+        ? [condition('ContainersReady', 'True'), condition('Ready', 'True')]
+        : [condition('ContainersReady', 'False'), condition('Ready', 'False', 'ContainersNotReady')]),
+    ],
     containerStatuses: [status],
   };
 }
