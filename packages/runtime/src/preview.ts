@@ -25,7 +25,7 @@ import {
   type Plan,
   type Refusal,
   type Step,
-  toChange,
+  toStep,
 } from './plan/plan.ts';
 import { createSettled } from './plan/settled.ts';
 import { isSame } from './plan/value.ts';
@@ -176,7 +176,8 @@ interface Reading {
 
 async function readAll({ client, kind, scope, hold, signal, missing, manager }: Reading): Promise<Store> {
   const managers = new Set(manager === undefined ? [] : [manager]);
-  const store = createStore(kind, { clock: systemClock, hold, managers, indexes: { [OWNER_UID]: ownerUidIndex } });
+  const indexes = { [OWNER_UID]: ownerUidIndex };
+  const store = createStore(kind, { clock: systemClock, hold, managers, others: manager !== undefined, indexes });
   try {
     const page = await client.listAll(kind, { ...scope, metadataOnly: hold === 'metadata', signal });
     store.replace(page.items, page.resourceVersion);
@@ -232,7 +233,7 @@ async function meet({ engine, owner, signal }: Turn, step: CreateStep): Promise<
     return { refusal: { kind: step.kind, object: step.object, because: ownership.because } };
   if (there.metadata.deletionTimestamp !== undefined)
     return { leaving: { kind: step.kind, live: there, wanted: true } };
-  return { step: toChange(step, toLive(there, owner.fieldManager), owner) };
+  return { step: toStep(step, toLive(there, owner.fieldManager), owner) };
 }
 
 async function findIfServed(

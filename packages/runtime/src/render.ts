@@ -85,7 +85,7 @@ function asHeld<R extends Resource, X>(operator: Operator<R, X>, related: readon
     const [watch] = watches;
     // Which of several watches this one stands for is not said.
     if (watch === undefined || watches.length > 1) return { kind, object };
-    return { kind, object: createTrim(holdOf(watch), new Set(), createInterner())(object) };
+    return { kind, object: createTrim({ hold: holdOf(watch), managers: new Set(), intern: createInterner() })(object) };
   });
 }
 

@@ -1,5 +1,5 @@
 /** A plan for people: one line a step, the fields below it, and a sum at the end. Pure. */
-import type { Step } from '@keelson/runtime';
+import { describeTaker, type Step } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import { nameOf } from '../input/instances.ts';
 import type { Palette } from '../output/palette.ts';
@@ -35,7 +35,10 @@ export function objectOf(step: Step): KubeObject {
 function stepLines(step: Step, pods: readonly string[], paint: Palette): string[] {
   if (step.action === 'create') return [`${paint.good('+')} create ${label(step.object)}`];
   if (step.action === 'delete') return [`${paint.bad('-')} delete ${label(step.live)}: ${step.because}`];
-  const fields = step.changes.map(({ path, from, to }) => `    ${path}: ${paint.faint(show(from))} → ${show(to)}`);
+  const fields = step.changes.map(
+    (change) =>
+      `    ${change.path}: ${paint.faint(show(change.from))} → ${show(change.to)}${paint.faint(describeTaker(change))}`,
+  );
   const restarts = step.restarts
     ? [`    ${paint.warn('restarts pods')}: ${pods.length === 0 ? 'all it has' : pods.join(', ')}`]
     : [];

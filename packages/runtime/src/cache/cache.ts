@@ -31,6 +31,8 @@ export interface StoreRequest<T extends KubeObject = KubeObject> {
   readonly hold?: Hold;
   /** The field manager of whoever asks: its fields are kept apart for it. */
   readonly manager?: string;
+  /** Keep what other managers hold of the objects, but for the status. */
+  readonly others?: boolean;
   readonly indexes?: Readonly<Record<string, IndexFunction>>;
 }
 
@@ -97,7 +99,7 @@ export function createCache(options: CacheOptions): Cache {
   let running: AbortSignal | undefined;
 
   function create(id: string, request: StoreRequest): Entry {
-    const { kind, hold = 'full', indexes = {} } = request;
+    const { kind, hold = 'full', others = false, indexes = {} } = request;
     const managers = new Set<string>();
     const scopes = toScopes(kind, request.scope ?? {}, request.everywhere === true ? [] : options.namespaces);
     let echoMs: number | undefined;
@@ -105,6 +107,7 @@ export function createCache(options: CacheOptions): Cache {
       clock,
       hold,
       managers,
+      others,
       indexes,
       feeds: scopes.length,
       onEcho: (delayMs) => {
@@ -208,7 +211,14 @@ function toScopes(kind: Kind, scope: Scope, namespaces: readonly string[] | unde
   return namespaces.map((one) => ({ ...rest, namespace: one }));
 }
 
-function toId({ kind, scope = {}, everywhere = false, hold = 'full', indexes = {} }: StoreRequest): string {
+function toId({
+  kind,
+  scope = {},
+  everywhere = false,
+  hold = 'full',
+  others = false,
+  indexes = {},
+}: StoreRequest): string {
   const { namespace, labelSelector, fieldSelector } = scope;
   return JSON.stringify([
     apiVersionOf(kind),
@@ -218,6 +228,7 @@ function toId({ kind, scope = {}, everywhere = false, hold = 'full', indexes = {
     fieldSelector,
     everywhere,
     nameOf(hold),
+    others,
     Object.keys(indexes).sort(),
   ]);
 }

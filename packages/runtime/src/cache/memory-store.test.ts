@@ -57,6 +57,47 @@ function open(options: { managers?: string[]; feeds?: number } = {}): {
   return { store, us, heard };
 }
 
+describe('a store that keeps what others hold', () => {
+  const entry = (manager: string, fields: object, time = CREATED, more = {}): ManagedFields => ({
+    manager,
+    operation: manager === 'us' ? 'Apply' : 'Update',
+    time,
+    fieldsV1: { 'f:data': fields },
+    ...more,
+  });
+  const open = () => {
+    const store = createStore(ConfigMap, { clock: createSimulatedClock(), managers: new Set(['us']), others: true });
+    const us = store.view('us');
+    const show = (version: number, managedFields: ManagedFields[]) =>
+      store.change('MODIFIED', configMap('a', version, { managedFields }));
+    const live = () => us.get({ namespace: 'shop', name: 'a' });
+    store.replace([configMap('a', 1, { managedFields: [entry('us', { 'f:a': {}, 'f:b': {} })] })], '1');
+    return { us, show, live };
+  };
+  const later = '2026-01-01T00:00:09Z';
+
+  it('knows them, but for the status, and what was ours before they took it, until we write', () => {
+    const { us, show, live } = open();
+    expect(live()).toEqual({ object: live()?.object, fields: { 'f:data': { 'f:a': {}, 'f:b': {} } } });
+    const status = { manager: 'kubelet', subresource: 'status', fieldsV1: { 'f:status': {} } };
+    show(2, [entry('us', { 'f:b': {} }), entry('alice', { 'f:a': {} }, later), status]);
+    show(3, [entry('us', {}), entry('alice', { 'f:a': {} }, later), status]);
+    expect(live()).toMatchObject({
+      fields: { 'f:data': {} },
+      former: { 'f:data': { 'f:a': {}, 'f:b': {} } },
+      others: [{ manager: 'alice', fields: { 'f:data': { 'f:a': {} } } }],
+    });
+    us.absorb(configMap('a', 4, { managedFields: [entry('us', { 'f:a': {} }, later)] }));
+    expect(live()).toEqual({ object: live()?.object, fields: { 'f:data': { 'f:a': {} } } });
+  });
+
+  it('does not take what another process of ours gave up for taken', () => {
+    const { show, live } = open();
+    show(2, [entry('us', { 'f:a': {} }, later)]);
+    expect(live()?.former).toBeUndefined();
+  });
+});
+
 describe('a store that holds some fields only', () => {
   it('is up to date after a change of another field, and tells nobody', () => {
     const store = createStore(ConfigMap, { clock: createSimulatedClock(), hold: { fields: ['data.held'] } });

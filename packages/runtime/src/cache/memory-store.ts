@@ -54,7 +54,7 @@ export function createStore<T extends KubeObject = KubeObject>(
   }
 
   function set(raw: KubeObject, initial: boolean, writer?: Store<T>): Held {
-    const { held, old } = holdings.put(raw);
+    const { held, old } = holdings.put(raw, writer !== undefined);
     if (writer === undefined && old !== undefined && isOutside(hold, old, held.object)) return held;
     emit({ type: 'set', object: held.object, ...(old === undefined ? {} : { old }), initial }, writer);
     return held;
@@ -201,8 +201,14 @@ export function createStore<T extends KubeObject = KubeObject>(
 
   function createView(manager?: string): Store<T> {
     const toLive = (held: Held): Live<T> => {
-      const fields = manager === undefined ? undefined : held.fields?.value[manager];
-      return fields === undefined ? { object: held.object as T } : { object: held.object as T, fields };
+      const of = (owned: Held['fields']) => (manager === undefined ? undefined : owned?.value[manager]);
+      const [fields, former] = [of(held.fields), of(held.former)];
+      return {
+        object: held.object as T,
+        ...(fields === undefined ? {} : { fields }),
+        ...(former === undefined ? {} : { former }),
+        ...(held.others === undefined ? {} : { others: held.others.value }),
+      };
     };
     const view: Store<T> = {
       kind,

@@ -79,17 +79,17 @@ function heapNow(): number {
 describe('a projection', () => {
   it('keeps everything but the managed fields of others', () => {
     const raw = object();
-    const trimmed = createTrim('full', new Set(['us']), keep)(raw);
+    const trimmed = createTrim({ hold: 'full', managers: new Set(['us']), intern: keep })(raw);
     expect(trimmed).toEqual({
       ...raw,
       metadata: { ...raw.metadata, managedFields: [raw.metadata.managedFields?.[1]] },
     });
-    expect(createTrim('full', new Set(), keep)(raw).metadata.managedFields).toBeUndefined();
+    expect(createTrim({ hold: 'full', managers: new Set(), intern: keep })(raw).metadata.managedFields).toBeUndefined();
     expect(raw).toEqual(object());
   });
 
   it('of metadata alone keeps no body and no last-applied-configuration', () => {
-    const trimmed = createTrim('metadata', new Set(), keep)(object());
+    const trimmed = createTrim({ hold: 'metadata', managers: new Set(), intern: keep })(object());
     expect(Object.keys(trimmed)).toEqual(['apiVersion', 'kind', 'metadata']);
     expect(trimmed.metadata.annotations).toEqual({ note: 'kept' });
   });
@@ -102,7 +102,7 @@ describe('a projection', () => {
       other: 1,
     };
     const fields = ['spec.nodeName', 'spec.containers.image', 'status', 'status.conditions', 'data.none', 'gone.below'];
-    const trimmed = createTrim({ fields }, new Set(), keep)(raw);
+    const trimmed = createTrim({ hold: { fields }, managers: new Set(), intern: keep })(raw);
     const { managedFields: _, ...metadata } = raw.metadata;
     expect(trimmed).toEqual({
       apiVersion: 'v1',
@@ -118,7 +118,7 @@ describe('a projection', () => {
     const [whole, part] = [pod, pod].map((make, index) => {
       const hold =
         index === 0 ? 'full' : { fields: ['spec.nodeName', 'status.conditions', 'status.containerStatuses'] };
-      const trim = createTrim(hold, new Set(), createInterner());
+      const trim = createTrim({ hold, managers: new Set(), intern: createInterner() });
       const before = heapNow();
       const held = Array.from({ length: 2_000 }, (_, i) => trim(JSON.parse(make(i)) as KubeObject));
       return (heapNow() - before) / held.length;
@@ -129,7 +129,7 @@ describe('a projection', () => {
 
   it('is the same when done twice', () => {
     for (const hold of ['full', 'metadata', { fields: ['data.a', 'spec'] }] as const) {
-      const trim = createTrim(hold, new Set(['us']), keep);
+      const trim = createTrim({ hold, managers: new Set(['us']), intern: keep });
       expect(trim(trim(object()))).toEqual(trim(object()));
     }
   });

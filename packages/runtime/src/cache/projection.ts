@@ -1,11 +1,13 @@
 /**
- * Projection: what of an object the cache keeps. managedFields always go, but for the entries of our own field managers, which
- * the store takes apart on arrival; that is most of the memory of a cache that keeps everything.
+ * Projection: what of an object the cache keeps. managedFields always go, but for the entries of our own field managers and, of
+ * what we own, those by which others took something from us; the store takes them apart on arrival. That is most of the memory
+ * of a cache that keeps everything.
  *
  * `trim` is idempotent: it runs on each object as it comes off the wire (so that a large list is small before it is complete)
  * and again on whatever reaches a store another way.
  */
 import type { KubeObject, ManagedFields, ObjectMeta } from '@keelson/schema';
+import { otherFields } from '../plan/fields.ts';
 import { isMap, isSame } from '../plan/value.ts';
 import type { Interner } from './sharing.ts';
 
@@ -33,15 +35,30 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 export type Trim = (object: KubeObject) => KubeObject;
 
-/** The projection for a store; `managers` are the field managers whose entries are kept, `intern` shares what repeats. */
-export function createTrim(hold: Hold, managers: ReadonlySet<string>, intern: Interner): Trim {
+export interface TrimOptions {
+  readonly hold: Hold;
+  /** The field managers whose entries are kept. */
+  readonly managers: ReadonlySet<string>;
+  /** Keep also what others hold, but for the status. */
+  readonly others?: boolean;
+  /** Shares what repeats. */
+  readonly intern: Interner;
+}
+
+/** The projection for a store. */
+export function createTrim({ hold, managers, others = false, intern }: TrimOptions): Trim {
   const paths = typeof hold === 'string' ? undefined : toPaths(hold.fields);
   return (raw) => {
-    const own = raw.metadata.managedFields?.filter(({ manager }) => manager !== undefined && managers.has(manager));
+    const entries = raw.metadata.managedFields?.flatMap((entry) => {
+      if (entry.manager !== undefined && managers.has(entry.manager)) return [entry];
+      return others
+        ? otherFields([entry], () => false).map(({ manager, fields }) => ({ manager, fieldsV1: fields }))
+        : [];
+    });
     const head = {
       apiVersion: intern.text(raw.apiVersion),
       kind: intern.text(raw.kind),
-      metadata: trimMetadata(raw.metadata, own, hold === 'metadata', intern),
+      metadata: trimMetadata(raw.metadata, entries, hold === 'metadata', intern),
     };
     if (hold === 'metadata') return head;
     return { ...(paths === undefined ? raw : (select(raw, paths) as object)), ...head };
@@ -90,7 +107,7 @@ function select(value: unknown, paths: Paths | true): unknown {
 
 function trimMetadata(
   raw: ObjectMeta,
-  own: readonly ManagedFields[] | undefined,
+  entries: readonly ManagedFields[] | undefined,
   metadataOnly: boolean,
   intern: Interner,
 ): ObjectMeta {
@@ -101,5 +118,5 @@ function trimMetadata(
     const { [LAST_APPLIED]: __, ...annotations } = metadata.annotations;
     metadata.annotations = annotations;
   }
-  return own === undefined || own.length === 0 ? metadata : { ...metadata, managedFields: [...own] };
+  return entries === undefined || entries.length === 0 ? metadata : { ...metadata, managedFields: [...entries] };
 }

@@ -14,6 +14,16 @@ export interface Live<T extends KubeObject = KubeObject> {
   readonly object: T;
   /** fieldsV1 of our own Apply entry; undefined when we never applied it. */
   readonly fields?: ManagedFields['fieldsV1'];
+  /** What other managers hold, but for the status; kept of what operators own. */
+  readonly others?: readonly OtherFields[];
+  /** What was ours before others took some of it, until we apply again; as far as this process has seen it. */
+  readonly former?: ManagedFields['fieldsV1'];
+}
+
+/** The fields that another field manager holds. */
+export interface OtherFields {
+  readonly manager: string;
+  readonly fields: NonNullable<ManagedFields['fieldsV1']>;
 }
 
 export interface StoreEvent<T extends KubeObject = KubeObject> {

@@ -48,6 +48,7 @@ export function openStores(operator: Operator<Resource, unknown>, cache: Cache):
           {
             kind,
             manager,
+            others: true,
             scope: { labelSelector },
             everywhere: anywhere === true,
             indexes: { [OWNER_UID]: ownerUidIndex },

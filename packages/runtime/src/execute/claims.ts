@@ -13,7 +13,9 @@ export interface Claims {
   claim(owner: Owner, keys: readonly string[]): ReadonlyMap<string, string>;
   /** Takes note that an object of this owner is there. */
   saw(owner: Owner, key: string): void;
-  /** True when an object that this owner claims has been there. */
+  /** Takes note that this owner itself removed an object. */
+  removed(owner: Owner, key: string): void;
+  /** True when an object that this owner claims has been there, and it was not this owner who removed it. */
   wasThere(owner: Owner, key: string): boolean;
   /** Lets go of everything that this owner holds. */
   release(uid: string): void;
@@ -51,6 +53,10 @@ export function createClaims(): Claims {
     saw(owner, key) {
       const claim = claims.get(key);
       if (claim?.uid === owner.uid) claim.seen = true;
+    },
+    removed(owner, key) {
+      const claim = claims.get(key);
+      if (claim?.uid === owner.uid) claim.seen = false;
     },
     wasThere(owner, key) {
       const claim = claims.get(key);

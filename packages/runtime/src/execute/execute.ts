@@ -22,7 +22,7 @@ import {
   type Plan,
   type Refusal,
   type Step,
-  toChange,
+  toStep,
 } from '../plan/plan.ts';
 import { objectKey, objectText } from '../plan/wanted.ts';
 import type { Turn } from '../reconciler/turn.ts';
@@ -143,7 +143,8 @@ async function tryCreate(turn: Turn, step: CreateStep): Promise<Fault | undefine
     const answer = await send(turn, step.kind, step.object, { force: false, once: true });
     if (!isShared(answer, owner)) {
       take(turn, step, answer);
-      record(turn, 'Created', `created ${objectText(step.kind, answer)}`, 'Create');
+      const text = objectText(step.kind, answer);
+      record(turn, 'Created', step.again ? `created ${text} again: ${step.because}` : `created ${text}`, 'Create');
       return undefined;
     }
     await withdraw(turn, step.kind, answer);
@@ -162,7 +163,7 @@ async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Re
     return { wrote: false, refused: { kind: step.kind, object: step.object, because: ownership.because } };
   if (there.metadata.deletionTimestamp !== undefined)
     return { wrote: false, leaving: { kind: step.kind, live: there, wanted: true } };
-  const needed = toChange(step, toLive(there, owner.fieldManager), owner, engine.settled);
+  const needed = toStep(step, toLive(there, owner.fieldManager), owner, engine.settled);
   if (needed === undefined) {
     // What is not marked is not in the watch: the store would take it for gone.
     if (isMarked(there, owner)) engine.stores.owned(step.kind).absorb(there);
@@ -200,9 +201,10 @@ function isReplaceable({ engine, owner }: Turn, { kind, live }: ChangeStep): boo
 /** Makes the object anew: at once, or in a later turn when something still holds the old one. */
 async function replace(turn: Turn, { kind, object, live, because }: ChangeStep): Promise<Result> {
   const { asked, left } = await removeChild(turn, kind, live);
+  if (asked) turn.engine.claims.removed(turn.owner, objectKey(kind, live.metadata));
   if (asked) record(turn, 'Replaced', `deleted ${objectText(kind, live)} to make it anew: ${because}`, 'Replace');
   if (left !== undefined) return { wrote: asked, leaving: { kind, live: left, wanted: true } };
-  return create(turn, { action: 'create', kind, object, because, adopt: false });
+  return create(turn, { action: 'create', kind, object, because, again: false, adopt: false });
 }
 
 async function remove(turn: Turn, step: DeleteStep): Promise<Result> {

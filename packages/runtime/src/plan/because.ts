@@ -13,9 +13,7 @@ const LONGEST_VALUE = 60;
 export function redactChanges(kind: Kind, changes: readonly Change[]): readonly Change[] {
   if (kind.group !== '' || kind.kind !== 'Secret') return changes;
   return changes.map((change) =>
-    /^(data|stringData)\b/.test(change.path)
-      ? { path: change.path, from: hide(change.from), to: hide(change.to) }
-      : change,
+    /^(data|stringData)\b/.test(change.path) ? { ...change, from: hide(change.from), to: hide(change.to) } : change,
   );
 }
 
@@ -30,11 +28,18 @@ export function becauseOf(changes: readonly Change[]): string {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
-/** One change as a person reads it. */
+/** One change as a person reads it: `spec.replicas: 5 → 3 (set by kubectl-edit)`. */
 export function describeChange(change: Change): string {
-  if (change.from === redacted && change.to === redacted) return `${change.path}: changed`;
-  if (isSame(change.from, change.to)) return `${change.path}: ${toShort(change.to)} is not held by us`;
-  return `${change.path}: ${toShort(change.from)} → ${toShort(change.to)}`;
+  const { path, from, to } = change;
+  const who = describeTaker(change);
+  if (from === redacted && to === redacted) return `${path}: changed${who}`;
+  if (isSame(from, to)) return `${path}: ${toShort(to)} is not held by us${who}`;
+  return `${path}: ${toShort(from)} → ${toShort(to)}${who}`;
+}
+
+/** ` (set by kubectl-edit)`, to follow a change that somebody else made; empty for any other. */
+export function describeTaker({ from, by }: Change): string {
+  return by === undefined ? '' : ` (${from === undefined ? 'removed' : 'set'} by ${by})`;
 }
 
 function toShort(value: unknown): string {

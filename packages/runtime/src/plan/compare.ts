@@ -11,8 +11,9 @@
 import type { KubeObject } from '@keelson/schema';
 import type { Live } from '../cache/store.ts';
 import { childFields, type Fields, fieldNames, isLeaf, setMembers } from './fields.ts';
+import { isTakenWhole } from './holders.ts';
 import { matchItems } from './match.ts';
-import { field, index, keyed, type Path, toText } from './path.ts';
+import { field, index, keyed, member, order, type Path, toText } from './path.ts';
 import type { Change } from './plan.ts';
 import { isQuantityField, toBillionths } from './quantity.ts';
 import { isAbsent, isEmpty, isMap, isSame, isZero, type PlainMap } from './value.ts';
@@ -21,9 +22,22 @@ import { isAbsent, isEmpty, isMap, isSame, isZero, type PlainMap } from './value
 const identity = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 const appliedMetadata = ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const;
 
-/** Every difference between a wanted object (as `toWanted` makes it) and the live one, by path. */
-export function differences(wanted: KubeObject, live: Live, fieldManager: string): Change[] {
-  const changes: Change[] = [];
+/** One field that differs, and where. */
+export interface Difference {
+  readonly path: Path;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** What was found so far, in the live object that is looked at. */
+interface Findings {
+  readonly live: Live;
+  readonly found: Difference[];
+}
+
+/** Every difference between a wanted object (as `toWanted` makes it) and the live one. */
+export function differencesAt(wanted: KubeObject, live: Live, fieldManager: string): Difference[] {
+  const findings: Findings = { live, found: [] };
   const { fields } = live;
   for (const part of appliedMetadata) {
     const here = childFields(childFields(fields, 'f:metadata'), `f:${part}`);
@@ -32,52 +46,69 @@ export function differences(wanted: KubeObject, live: Live, fieldManager: string
       wanted.metadata[part],
       live.object.metadata[part],
       here,
-      changes,
+      findings,
     );
   }
   const names = new Set([...Object.keys(wanted), ...fieldNames(fields ?? {})]);
   for (const name of [...names].sort()) {
     if (identity.has(name)) continue;
     const here = childFields(fields, `f:${name}`);
-    compareField(field(undefined, name), wanted[name], live.object[name], here, changes);
+    compareField(field(undefined, name), wanted[name], live.object[name], here, findings);
   }
   // Restored from a backup, or written without server-side apply: nothing of it is ours until it is applied once.
-  if (fields === undefined && changes.length === 0) {
-    changes.push({ path: 'metadata.managedFields', from: undefined, to: fieldManager });
+  if (fields === undefined && findings.found.length === 0) {
+    const path = field(field(undefined, 'metadata'), 'managedFields');
+    findings.found.push({ path, from: undefined, to: fieldManager });
   }
-  return changes;
+  return findings.found;
+}
+
+/** Every difference between a wanted object and the live one, by path. */
+export function differences(wanted: KubeObject, live: Live, fieldManager: string): Change[] {
+  return differencesAt(wanted, live, fieldManager).map(toChange);
 }
 
 /** Every difference between a wanted status and the live one; nothing else of the object is looked at. */
 export function statusDifferences(wanted: KubeObject, live: Live): Change[] {
-  const changes: Change[] = [];
+  const findings: Findings = { live, found: [] };
   const fields = childFields(live.fields, 'f:status');
-  compareField(field(undefined, 'status'), wanted.status, live.object.status, fields, changes);
-  return changes;
+  compareField(field(undefined, 'status'), wanted.status, live.object.status, fields, findings);
+  return findings.found.map(toChange);
+}
+
+/** A difference with its place in words. */
+export function toChange({ path, from, to }: Difference): Change {
+  return { path: toText(path), from, to };
 }
 
 /** Compares one field that may be wanted, there, and owned, in any combination. */
-function compareField(path: Path, wanted: unknown, live: unknown, fields: Fields | undefined, changes: Change[]): void {
+function compareField(
+  path: Path,
+  wanted: unknown,
+  live: unknown,
+  fields: Fields | undefined,
+  findings: Findings,
+): void {
   if (isAbsent(wanted)) {
-    if (fields !== undefined && !isAbsent(live)) changes.push({ path: toText(path), from: live, to: undefined });
+    if (fields !== undefined && !isAbsent(live)) findings.found.push({ path, from: live, to: undefined });
   } else if (isAbsent(live)) {
     // Of many fields the server does not store the zero value; it is still ours then. Had somebody removed the field, it were not.
     if (fields !== undefined && (isZero(wanted) || isEmpty(wanted))) return;
-    changes.push({ path: toText(path), from: undefined, to: wanted });
-  } else if (fields === undefined) compareUnowned(path, wanted, live, changes);
-  else if (isLeaf(fields)) compareWhole(path, wanted, live, changes);
-  else if (isMap(wanted) && isMap(live)) compareMap(path, wanted, live, fields, changes);
-  else if (Array.isArray(wanted) && Array.isArray(live)) compareList(path, wanted, live, fields, changes);
-  else changes.push({ path: toText(path), from: live, to: wanted });
+    findings.found.push({ path, from: undefined, to: wanted });
+  } else if (fields === undefined) compareUnowned(path, wanted, live, findings);
+  else if (isLeaf(fields)) compareWhole(path, wanted, live, findings);
+  else if (isMap(wanted) && isMap(live)) compareMap(path, wanted, live, fields, findings);
+  else if (Array.isArray(wanted) && Array.isArray(live)) compareList(path, wanted, live, fields, findings);
+  else findings.found.push({ path, from: live, to: wanted });
 }
 
-function compareMap(path: Path, wanted: PlainMap, live: PlainMap, fields: Fields, changes: Change[]): void {
+function compareMap(path: Path, wanted: PlainMap, live: PlainMap, fields: Fields, findings: Findings): void {
   for (const name of Object.keys(wanted)) {
-    compareField(field(path, name), wanted[name], live[name], childFields(fields, `f:${name}`), changes);
+    compareField(field(path, name), wanted[name], live[name], childFields(fields, `f:${name}`), findings);
   }
   for (const name of fieldNames(fields)) {
     if (isAbsent(wanted[name]) && !isAbsent(live[name])) {
-      changes.push({ path: toText(field(path, name)), from: live[name], to: undefined });
+      findings.found.push({ path: field(path, name), from: live[name], to: undefined });
     }
   }
 }
@@ -87,17 +118,17 @@ function compareList(
   wanted: readonly unknown[],
   live: readonly unknown[],
   fields: Fields,
-  changes: Change[],
+  findings: Findings,
 ): void {
   const matches = matchItems(wanted, live, fields);
   if (matches === undefined) {
-    compareSet(path, wanted, live, setMembers(fields), changes);
+    compareSet(path, wanted, live, setMembers(fields), findings);
     return;
   }
   for (const item of matches.items) {
-    compareField(keyed(path, item.key), item.wanted, item.live, item.fields, changes);
+    compareField(keyed(path, item.key), item.wanted, item.live, item.fields, findings);
   }
-  if (!matches.ordered) changes.push({ path: `${toText(path)} (order)`, from: live, to: wanted });
+  if (!matches.ordered) findings.found.push({ path: order(path), from: live, to: wanted });
 }
 
 function compareSet(
@@ -105,27 +136,52 @@ function compareSet(
   wanted: readonly unknown[],
   live: readonly unknown[],
   owned: readonly unknown[],
-  changes: Change[],
+  findings: Findings,
 ): void {
-  const has = (members: readonly unknown[], member: unknown) => members.some((other) => isSame(other, member));
-  for (const member of wanted) {
-    if (!has(live, member) || !has(owned, member)) {
-      changes.push({ path: toText(path), from: has(live, member) ? member : undefined, to: member });
+  const has = (members: readonly unknown[], value: unknown) => members.some((other) => isSame(other, value));
+  for (const value of wanted) {
+    if (!has(live, value) || !has(owned, value)) {
+      findings.found.push({ path: member(path, value), from: has(live, value) ? value : undefined, to: value });
     }
   }
-  for (const member of owned) {
-    if (!has(wanted, member) && has(live, member)) changes.push({ path: toText(path), from: member, to: undefined });
+  for (const value of owned) {
+    if (has(wanted, value) || !has(live, value)) continue;
+    findings.found.push({ path: member(path, value), from: value, to: undefined });
   }
 }
 
-/** Nothing here is ours yet: the change names each field that becomes ours, also where the value is right already. */
-function compareUnowned(path: Path, wanted: unknown, live: unknown, changes: Change[]): void {
-  if (!isMap(wanted) || !isMap(live) || isEmpty(wanted)) {
-    changes.push({ path: toText(path), from: live, to: wanted });
+/** Nothing here is ours: the difference names each field that becomes ours, also where the value is right already. */
+function compareUnowned(path: Path, wanted: unknown, live: unknown, findings: Findings): void {
+  const { found } = findings;
+  const before = found.length;
+  if (isTakenWhole(findings.live, path)) compareTaken(path, wanted, live, findings);
+  else if (isMap(wanted) && isMap(live)) {
+    for (const name of Object.keys(wanted)) {
+      compareField(field(path, name), wanted[name], live[name], undefined, findings);
+    }
+  }
+  if (found.length === before) found.push({ path, from: live, to: wanted });
+}
+
+/** Walks into a value that is somebody else's as a whole, to name what they made of it: also which items they added or took away. */
+function compareTaken(path: Path, wanted: unknown, live: unknown, findings: Findings): void {
+  if (!Array.isArray(wanted) || !Array.isArray(live) || wanted.length === live.length) {
+    compareWhole(path, wanted, live, findings);
     return;
   }
-  for (const name of Object.keys(wanted)) {
-    compareField(field(path, name), wanted[name], live[name], undefined, changes);
+  const [short, long] = wanted.length < live.length ? [wanted, live] : [live, wanted];
+  let start = 0;
+  while (start < short.length && isSame(short[start], long[start])) start += 1;
+  const end = start + long.length - short.length;
+  if (!short.slice(start).every((item, i) => isSame(item, long[end + i]))) {
+    findings.found.push({ path, from: live, to: wanted });
+    return;
+  }
+  for (const [i, item] of long.slice(start, end).entries()) {
+    const here = index(path, start + i);
+    findings.found.push(
+      long === live ? { path: here, from: item, to: undefined } : { path: here, from: undefined, to: item },
+    );
   }
 }
 
@@ -134,19 +190,19 @@ function compareUnowned(path: Path, wanted: unknown, live: unknown, changes: Cha
  * counts as such a value: whether it is atomic, and then nobody else has filled it, or others own what is in it, nothing here
  * tells. If it is the latter, one apply leaves it as it is, and that settles it.
  */
-function compareWhole(path: Path, wanted: unknown, live: unknown, changes: Change[]): void {
+function compareWhole(path: Path, wanted: unknown, live: unknown, findings: Findings): void {
   if (isMap(wanted) && isMap(live)) {
     for (const name of new Set([...Object.keys(wanted), ...Object.keys(live)])) {
       const here = field(path, name);
       if (isAbsent(wanted[name]) && (isAbsent(live[name]) || isDefault(here, live[name]))) continue;
       if (isAbsent(wanted[name]) || isAbsent(live[name])) {
-        changes.push({ path: toText(here), from: live[name], to: wanted[name] });
-      } else compareWhole(here, wanted[name], live[name], changes);
+        findings.found.push({ path: here, from: live[name], to: wanted[name] });
+      } else compareWhole(here, wanted[name], live[name], findings);
     }
   } else if (Array.isArray(wanted) && Array.isArray(live) && wanted.length === live.length) {
-    for (const [i, item] of wanted.entries()) compareWhole(index(path, i), item, live[i], changes);
+    for (const [i, item] of wanted.entries()) compareWhole(index(path, i), item, live[i], findings);
   } else if (!isSameScalar(path, wanted, live)) {
-    changes.push({ path: toText(path), from: live, to: wanted });
+    findings.found.push({ path, from: live, to: wanted });
   }
 }
 

@@ -6,7 +6,8 @@
  * From this the plan knows, without any schema, how the server merges each list.
  */
 import type { KubeObject, ManagedFields } from '@keelson/schema';
-import type { Live } from '../cache/store.ts';
+import type { Live, OtherFields } from '../cache/store.ts';
+import { isEmpty } from './value.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,10 +18,27 @@ export function ownFields(object: KubeObject, fieldManager: string): ManagedFiel
   )?.fieldsV1;
 }
 
+/** What other managers hold of these entries, but for the status, which is nobody's wish. */
+export function otherFields(
+  entries: readonly ManagedFields[] | undefined,
+  isOurs: (manager: string) => boolean,
+): readonly OtherFields[] {
+  return (entries ?? []).flatMap(({ manager, subresource, fieldsV1 }) => {
+    if (manager === undefined || isOurs(manager) || subresource === 'status') return [];
+    const { 'f:status': _, ...fields } = fieldsV1 ?? {};
+    return isEmpty(fields) ? [] : [{ manager, fields }];
+  });
+}
+
 /** An object as it was read, the way the cache would hold it. */
 export function toLive(object: KubeObject, fieldManager: string): Live {
   const fields = ownFields(object, fieldManager);
-  return fields === undefined ? { object } : { object, fields };
+  const others = otherFields(object.metadata.managedFields, (manager) => manager === fieldManager);
+  return {
+    object,
+    ...(fields === undefined ? {} : { fields }),
+    ...(others.length === 0 ? {} : { others }),
+  };
 }
 
 /** The node below, or undefined when it is not owned. */

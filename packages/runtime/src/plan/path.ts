@@ -7,6 +7,10 @@ export interface Path {
   readonly text: string;
   /** The field that this step names; '' for members of lists. */
   readonly name: string;
+  /** Of an item of an associative list: what tells it from the others. */
+  readonly key?: PlainMap;
+  /** Of a member of a set: its value, as JSON. */
+  readonly member?: string;
 }
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
@@ -24,7 +28,17 @@ export function keyed(up: Path, key: PlainMap): Path {
   const text = Object.entries(key)
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(',');
-  return { up, text: `[${text}]`, name: '' };
+  return { up, text: `[${text}]`, name: '', key };
+}
+
+/** In words a member of a set is its set. */
+export function member(up: Path, value: unknown): Path {
+  return { up, text: '', name: '', member: JSON.stringify(value) };
+}
+
+/** The order of a list's items, which is a thing of its own beside the items. */
+export function order(up: Path): Path {
+  return { up, text: ' (order)', name: '' };
 }
 
 /** `spec.template.spec.containers[name=web].image` */

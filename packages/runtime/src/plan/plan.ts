@@ -11,7 +11,8 @@ import type { Kind, KubeObject, Ref } from '@keelson/schema';
 import type { Live } from '../cache/store.ts';
 import { isMarked, type Owner } from '../marks.ts';
 import { becauseOf, redactChanges, replacesPods } from './because.ts';
-import { differences } from './compare.ts';
+import { type Difference, differencesAt, toChange } from './compare.ts';
+import { takenBy } from './holders.ts';
 import { compareApplyOrder } from './order.ts';
 import { type Lives, ownershipOf } from './ownership.ts';
 import type { Settled } from './settled.ts';
@@ -23,6 +24,11 @@ export interface Change {
   readonly path: string;
   readonly from: unknown;
   readonly to: unknown;
+  /**
+   * Who made it differ, where it was taken from us: the field managers that hold it now, or `somebody else` when it was ours and
+   * the cluster does not tell. Left out for what we want anew.
+   */
+  readonly by?: string;
 }
 
 /** To be made. Whether it is really not there is asked again right before: the cache holds only what is marked. */
@@ -31,6 +37,8 @@ export interface CreateStep {
   readonly kind: Kind;
   readonly object: KubeObject;
   readonly because: string;
+  /** It was there, and somebody else deleted it; as far as this process knows. */
+  readonly again: boolean;
   /** Named for adoption: if it exists and nobody controls it, it is taken over. */
   readonly adopt: boolean;
 }
@@ -129,8 +137,9 @@ export function planInstance(input: PlanInput): Plan {
         refusals.push({ kind, object, because });
         continue;
       }
-      const because = input.wasThere?.(key) === true ? 'deleted by somebody else' : 'missing';
-      steps.push({ action: 'create', kind, object, because, adopt });
+      const again = input.wasThere?.(key) === true;
+      const because = again ? 'deleted by somebody else' : 'missing';
+      steps.push({ action: 'create', kind, object, because, again, adopt });
       continue;
     }
     const ownership = ownershipOf(kind, live.object, owner, adopt, input.lives ?? (() => true));
@@ -138,7 +147,7 @@ export function planInstance(input: PlanInput): Plan {
     else if (live.object.metadata.deletionTimestamp !== undefined)
       leaving.push({ kind, live: live.object, wanted: true });
     else {
-      const step = toChange(wanted, live, owner, input.settled);
+      const step = toStep(wanted, live, owner, input.settled);
       if (step !== undefined) steps.push(step);
     }
   }
@@ -154,16 +163,20 @@ export function planInstance(input: PlanInput): Plan {
 }
 
 /** The step that makes a live object as it is wanted; undefined when it is already. */
-export function toChange(
+export function toStep(
   wanted: Pick<Wanted, 'kind' | 'object'>,
   live: Live,
   owner: Owner,
   settled?: Settled,
 ): ChangeStep | undefined {
   const { kind, object } = wanted;
-  const changes = differences(object, live, owner.fieldManager);
+  const found = differencesAt(object, live, owner.fieldManager);
+  const changes = found.map(toChange);
   if (changes.length === 0 || settled?.covers(owner.uid, live.object, object, changes) === true) return undefined;
-  const shown = redactChanges(kind, changes);
+  const shown = redactChanges(
+    kind,
+    found.map((difference) => attribute(difference, live)),
+  );
   return {
     action: 'change',
     kind,
@@ -173,6 +186,12 @@ export function toChange(
     because: becauseOf(shown),
     restarts: replacesPods(kind, live.object, changes),
   };
+}
+
+function attribute(difference: Difference, live: Live): Change {
+  const change = toChange(difference);
+  const by = takenBy(live, difference.path);
+  return by === undefined ? change : { ...change, by };
 }
 
 /** A reference that names no namespace means that of the owner. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Owner } from '../marks.ts';
 import { differences } from './compare.ts';
 import { toLive } from './fields.ts';
-import { toChange } from './plan.ts';
+import { toStep } from './plan.ts';
 import { isQuantityField, toBillionths } from './quantity.ts';
 import { createSettled } from './settled.ts';
 import { anObject, aShape, bodies, neighbours, Shape, shapeCrd } from './testing/arbitrary-objects.ts';
@@ -88,12 +88,12 @@ async function go(one: KubeObject, other: KubeObject): Promise<void> {
     const left = differences(wanted.object, held, owner.fieldManager);
     expect(left.filter((change) => !isAboutNothing(wanted.object, change.path))).toEqual([]);
     settled.remember(owner.uid, live, wanted.object, left);
-    expect(toChange(wanted, held, owner, settled)).toBeUndefined();
+    expect(toStep(wanted, held, owner, settled)).toBeUndefined();
     return held;
   };
   const [before, after] = [wantedOf(one), wantedOf(other)];
   const held = await land(before);
-  const step = toChange(after, held, owner, settled);
+  const step = toStep(after, held, owner, settled);
   try {
     if (!isSame(essence(await send(after, true)), essence(held.object))) expect(step).toBeDefined();
     await land(after);

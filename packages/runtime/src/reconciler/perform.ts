@@ -29,7 +29,11 @@ export function planTurn(
     return live === undefined || isMarked(live.object, owner) ? [objectKey(kind, object.metadata)] : [];
   });
   const taken = claims.claim(owner, claimable);
-  for (const { kind, live } of owned) claims.saw(owner, objectKey(kind, live.object.metadata));
+  for (const { kind, live } of owned) {
+    // On its way out: whether by us or by somebody else is known already.
+    if (live.object.metadata.deletionTimestamp !== undefined) continue;
+    claims.saw(owner, objectKey(kind, live.object.metadata));
+  }
   return planInstance({
     owner,
     wanted,

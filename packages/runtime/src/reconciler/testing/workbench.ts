@@ -100,7 +100,9 @@ export async function startWorkbench(options: WorkbenchOptions): Promise<Workben
     const primary: Store = cache.open({ kind: Bundle as Kind, scope: { namespace }, manager }).store;
     const indexes = { [OWNER_UID]: ownerUidIndex };
     const scope = { labelSelector: operatorSelector(manager) };
-    const owned = new Map(operator.owns.map(({ kind }) => [kind, cache.open({ kind, scope, manager, indexes }).store]));
+    const owned = new Map(
+      operator.owns.map(({ kind }) => [kind, cache.open({ kind, scope, manager, others: true, indexes }).store]),
+    );
     const watched = new Map(operator.watches.map((watch) => [watch.kind, cache.open({ kind: watch.kind }).store]));
     cache.start(stop.signal);
     await Promise.all(
