@@ -77,7 +77,7 @@ describe('the pods', () => {
 describe('bad config is told with its path', () => {
   test.each([
     [{ interval: 5 }, 'config.interval: must be at least 10'],
-    [{ interval: '5m' }, 'config.interval: must be an integer'],
+    [{ interval: '5m' }, 'config.interval: must be a whole number'],
     [{ queries: { a: {} } }, 'config.queries.a.query'],
     [{ queries: { a: { query: '' } } }, 'config.queries.a.query: must not be empty'],
     [{ queries: { a: { query: 'SELECT 1', platform: 'windows' } } }, 'config.queries.a.platform'],
