@@ -22,6 +22,7 @@ export const LOGS = `${LOG_ROOT}/osquery`;
 const HOST = '/host';
 /** Program, database and pid file; as the node would know it, if it saw it. */
 const RUN = `${LOGS}/.run`;
+const PROGRAM = `${RUN}/bin/osqueryd`;
 const PIDFILE = `${RUN}/osqueryd.pid`;
 
 /** MB of one process; less than the limit of the container, so that a greedy query is stopped and the others go on. */
@@ -61,11 +62,14 @@ const flags = {
   watchdog_utilization_limit: 60,
 };
 
-/** Old reports about osquery itself are removed: nobody rotates them. Arguments are passed on, so that overrides can add some. */
+/**
+ * Old reports about osquery itself are removed: nobody rotates them. The program has a folder of its own, because osqueryd refuses to
+ * start a worker out of one that everybody may write to. Arguments are passed on, so that overrides can add some.
+ */
 const start = [
   `rm -f ${HOST}${LOGS}/osqueryd.INFO* ${HOST}${LOGS}/osqueryd.WARNING* ${HOST}${LOGS}/osqueryd.ERROR*`,
-  `install -m 0755 /opt/osquery/bin/osqueryd ${HOST}${RUN}/osqueryd`,
-  `exec chroot ${HOST} ${RUN}/osqueryd "$@"`,
+  `install -D -m 0755 /opt/osquery/bin/osqueryd ${HOST}${PROGRAM}`,
+  `exec chroot ${HOST} ${PROGRAM} "$@"`,
 ].join(' && ');
 
 /** Ready when the watchdog has a worker; should that stop, the watchdog starts another. */
