@@ -1,0 +1,69 @@
+/** The container of a collector, on nodes and as gateway: the same program with another configuration. */
+import type {
+  Container,
+  ContainerPort,
+  EnvVar,
+  SecurityContext,
+  Volume,
+  VolumeMount,
+} from 'kubernetes-types/core/v1.js';
+import { CONFIG_FILE } from '../../names.ts';
+import { CONFIG_DIRECTORY, HEALTH_PORT, METRICS_PORT, STORAGE_DIRECTORY } from '../../telemetry/collector.ts';
+
+export interface CollectorContainer {
+  readonly name: string;
+  readonly image: string;
+  /** MiB at which the kernel ends it. */
+  readonly memory: number;
+  readonly requests: { readonly cpu: string; readonly memory: string };
+  readonly args?: readonly string[];
+  readonly env?: readonly EnvVar[];
+  readonly ports?: readonly ContainerPort[];
+  readonly mounts?: readonly VolumeMount[];
+  readonly securityContext: SecurityContext;
+}
+
+/** The container; its pod must have the volumes `config` and `storage`. */
+export function collectorContainer(collector: CollectorContainer): Container {
+  const { name, image, memory, requests, args = [], env = [], ports = [], mounts = [], securityContext } = collector;
+  return {
+    name,
+    image,
+    args: [`--config=${CONFIG_DIRECTORY}/${CONFIG_FILE}`, ...args],
+    env: [
+      // What Go may use: the rest is for what it does not count. Left out, it would collect garbage only after the kernel has ended it.
+      { name: 'GOMEMLIMIT', value: `${Math.floor(memory * 0.8)}MiB` },
+      ...env,
+    ],
+    ports: [
+      ...ports,
+      { name: 'metrics', containerPort: METRICS_PORT, protocol: 'TCP' },
+      { name: 'health', containerPort: HEALTH_PORT, protocol: 'TCP' },
+    ],
+    // No limit of CPU: a burst of events should be read, and shares of it are what requests are for.
+    resources: { requests: { ...requests }, limits: { memory: `${memory}Mi` } },
+    // Long queues are tidied up at start; a collector that is at it must not be ended.
+    startupProbe: { ...probe, periodSeconds: 5, failureThreshold: 60 },
+    livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },
+    readinessProbe: { ...probe, periodSeconds: 5 },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
+      ...securityContext,
+    },
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      { name: 'storage', mountPath: STORAGE_DIRECTORY },
+      ...mounts,
+    ],
+  };
+}
+
+const probe = { httpGet: { path: '/', port: 'health' }, timeoutSeconds: 3 };
+
+/** The volume `config`. */
+export function configVolume(configMap: string): Volume {
+  return { name: 'config', configMap: { name: configMap } };
+}

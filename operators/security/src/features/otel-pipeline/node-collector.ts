@@ -1,0 +1,45 @@
+/** The collectors on the nodes: read what tools write, remember on the node how far they got, and send it to the gateway. */
+import type { DaemonSet } from '@keelson/schema';
+import type { FeatureContext } from '../../feature.ts';
+import { agentText, NODE_COLLECTOR, NODE_CONFIG } from '../../names.ts';
+import { NODE_NAME_VARIABLE } from '../../telemetry/receiver.ts';
+import { LOG_ROOT } from '../../telemetry/source.ts';
+import { nodeAgent } from '../../workload/node-agent.ts';
+import { collectorContainer, configVolume } from './collector.ts';
+
+/** Below it each agent has a folder of its own: two collectors that share one would lock each other out. */
+export const STATE_ROOT = '/var/lib/keelson/otel';
+
+/** The DaemonSet. */
+export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'agent'>): DaemonSet {
+  return nodeAgent(NODE_COLLECTOR, {
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    // To hand over what it has read; what it cannot is on disk.
+    terminationGracePeriodSeconds: 30,
+    containers: [
+      collectorContainer({
+        name: NODE_COLLECTOR,
+        image,
+        memory: 256,
+        requests: { cpu: '50m', memory: '128Mi' },
+        // Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them.
+        args: ['--feature-gates=stanza.synchronousLogEmitter'],
+        env: [{ name: NODE_NAME_VARIABLE, valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+        mounts: [{ name: 'logs', mountPath: LOG_ROOT, readOnly: true }],
+        securityContext: {
+          // Files of tools and the folder of its own on the node belong to root and are closed to others. Without capabilities root is
+          // no more than their owner.
+          runAsUser: 0,
+          runAsGroup: 0,
+          // The default type of SELinux hides files of the node from containers.
+          seLinuxOptions: { type: 'spc_t' },
+        },
+      }),
+    ],
+    volumes: [
+      configVolume(NODE_CONFIG),
+      { name: 'logs', hostPath: { path: LOG_ROOT, type: 'DirectoryOrCreate' } },
+      { name: 'storage', hostPath: { path: `${STATE_ROOT}/${agentText(agent)}`, type: 'DirectoryOrCreate' } },
+    ],
+  });
+}

@@ -1,0 +1,75 @@
+/** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
+import type { Output } from '../resource.ts';
+import { literal } from './collector.ts';
+import { documentMapping } from './document.ts';
+import type { EventIndex } from './source.ts';
+
+/** The environment variable of the gateway that holds the API key. */
+export const API_KEY_VARIABLE = 'ELASTICSEARCH_API_KEY';
+/** Where the gateway finds user name and password: one file each, named like the key of the Secret. */
+export const LOGIN_DIRECTORY = '/etc/otelcol-store/login';
+/** Where the gateway finds the certificates that it trusts. */
+export const CA_FILE = '/etc/otelcol-store/ca/ca.crt';
+
+/** What an index may have waiting on the disk of one gateway; then nodes are refused, and keep what they have. */
+const QUEUE_BYTES = 512 * 1024 * 1024;
+
+/**
+ * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest (400, 409, 413)
+ * is the document's own fault.
+ */
+const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
+
+/** The id of the exporter of an index. */
+export function exporterId(index: EventIndex): string {
+  return `elasticsearch/${index}`;
+}
+
+/** Writes documents to one index. */
+export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Output): object {
+  const { url, indices, tls, auth } = elasticsearch;
+  return {
+    endpoints: [literal(url)],
+    logs_index: literal(indices[index]),
+    ...(auth?.secretRef === undefined ? {} : { auth: { authenticator: 'basicauth' } }),
+    ...(auth?.apiKeySecretRef === undefined ? {} : { api_key: `\${env:${API_KEY_VARIABLE}}` }),
+    ...tlsOf(tls),
+    mapping: documentMapping,
+    // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s a store that is away for longer costs events.
+    timeout: '0s',
+    sending_queue: {
+      storage: 'file_storage',
+      sizer: 'bytes',
+      queue_size: QUEUE_BYTES,
+      // Each holds a request in memory while the store is away.
+      num_consumers: 4,
+      // The nodes have waited already.
+      batch: { sizer: 'bytes', min_size: 1_000_000, max_size: 5_000_000, flush_timeout: '1s' },
+    },
+    retry: {
+      enabled: true,
+      max_retries: 2 ** 31 - 1,
+      initial_interval: '500ms',
+      max_interval: '30s',
+      retry_on_status: RETRIED,
+    },
+  };
+}
+
+function tlsOf(tls: Output['elasticsearch']['tls']): object {
+  const settings = {
+    ...(tls?.caSecretRef === undefined ? {} : { ca_file: CA_FILE }),
+    ...(tls?.insecureSkipVerify === true ? { insecure_skip_verify: true } : {}),
+  };
+  return Object.keys(settings).length === 0 ? {} : { tls: settings };
+}
+
+/**
+ * The extension that logs in. The credentials are files: a value in the environment is expanded once more, so that a password with `$$` or
+ * `${` in it would not be what the user wrote. (An API key is base64, which has no `$`.)
+ */
+export function loginExtensions({ elasticsearch }: Output): Readonly<Record<string, object>> {
+  if (elasticsearch.auth?.secretRef === undefined) return {};
+  const files = { username_file: `${LOGIN_DIRECTORY}/username`, password_file: `${LOGIN_DIRECTORY}/password` };
+  return { basicauth: { client_auth: files } };
+}

@@ -1,0 +1,80 @@
+/** How the file of one tool is read on a node: every line once, with the time and severity of the event itself, and none left out. */
+import type { LogSource } from './source.ts';
+
+/** The environment variable that holds the name of the node. */
+export const NODE_NAME_VARIABLE = 'K8S_NODE_NAME';
+
+/** The id of the receiver of a tool. */
+export function receiverId({ tool }: Pick<LogSource, 'tool'>): string {
+  return `filelog/${tool}`;
+}
+
+/** Reads the file of a tool, and those that it was rotated to. */
+export function filelogReceiver(source: LogSource): object {
+  const include = [`${source.path}*`, ...(source.rotated === undefined ? [] : [source.rotated])];
+  return {
+    include,
+    // What was compressed had been read, and would be read again as lines without sense.
+    exclude: include.flatMap((pattern) => [`${pattern}.gz`, `${pattern}.zst`]),
+    start_at: 'beginning',
+    include_file_path: true,
+    include_file_name: false,
+    // Some tools write a whole table in one line. What is longer yet is cut, kept and marked.
+    max_log_size: '4MiB',
+    // A line without its end is still being written; after this long its writer has died, and what there is of it counts.
+    force_flush_period: '30s',
+    // A file that was copied and cut is read anew from its start; left to the default, it would be left alone until it is as long as before.
+    on_truncate: 'read_whole_file',
+    storage: 'file_storage',
+    // Refused by what follows (no memory, no space), a line waits in its file: the receiver would otherwise drop it.
+    retry_on_failure: { enabled: true, max_elapsed_time: '0s' },
+    resource: { security_tool: source.tool, 'k8s.node.name': `\${env:${NODE_NAME_VARIABLE}}` },
+    operators: operatorsOf(source),
+  };
+}
+
+/**
+ * The event becomes the attribute named after its tool, so that no two tools can disagree about the type of a field. A line that is not
+ * a JSON object stays what it is, the body, and is marked the way the Elastic Common Schema marks what a pipeline could not read.
+ */
+function operatorsOf({ tool, time, severity }: LogSource): readonly object[] {
+  const event = `attributes.${tool}`;
+  // What cannot be parsed goes on as it is; told once by its mark, not by a line in the collector's log each time.
+  const lenient = { on_error: 'send_quiet' };
+  return [
+    // Without parse_ints a process id of 12345 arrives as 12345.0.
+    { type: 'json_parser', parse_to: event, parse_ints: true, ...lenient },
+    ...(time === undefined
+      ? []
+      : [
+          {
+            type: 'time_parser',
+            if: `${optional(event, time.field)} != nil`,
+            parse_from: `${event}.${time.field}`,
+            layout_type: time.layoutType,
+            layout: time.layout,
+            // Times without a zone are those of the tool, and tools run in UTC.
+            ...(time.layoutType === 'epoch' ? {} : { location: 'UTC' }),
+            ...lenient,
+          },
+        ]),
+    ...(severity === undefined
+      ? []
+      : [
+          {
+            type: 'severity_parser',
+            if: `${optional(event, severity.field)} != nil`,
+            parse_from: `${event}.${severity.field}`,
+            mapping: severity.levels,
+            ...lenient,
+          },
+        ]),
+    { type: 'add', if: `${event} == nil`, field: 'attributes["event.kind"]', value: 'pipeline_error' },
+    { type: 'remove', if: `${event} != nil`, field: 'body' },
+  ];
+}
+
+/** A path in the collector's expression language that is nil where any part of it is missing. */
+function optional(event: string, field: string): string {
+  return [event, ...field.split('.')].join('?.');
+}

@@ -1,0 +1,28 @@
+/**
+ * The configurations of the collectors, out of what the tools write. A tool that comes or goes changes exactly its own receiver and
+ * route.
+ *
+ * Invariant: pure, and the same sources in the same order give the same configurations. Where nobody writes, or there is nowhere to write to,
+ * there are none.
+ */
+import type { Output } from '../resource.ts';
+import type { CollectorConfig } from './collector.ts';
+import { gatewayConfig } from './gateway.ts';
+import { nodeConfig } from './node.ts';
+import type { LogSource } from './source.ts';
+
+export interface PipelineSettings {
+  readonly output: Output | undefined;
+  /** How this cluster is called in events. */
+  readonly cluster: string | undefined;
+}
+
+export interface PipelineConfigs {
+  readonly node?: CollectorConfig;
+  readonly gateway?: CollectorConfig;
+}
+
+export function synthesise(sources: readonly LogSource[], { output, cluster }: PipelineSettings): PipelineConfigs {
+  if (sources.length === 0 || output === undefined) return {};
+  return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, output) };
+}
