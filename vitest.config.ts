@@ -4,6 +4,8 @@ const conditions = ['keelson-source'];
 
 /** Tests beside the code that need third-party parts which take minutes to build. */
 const partsBeside = '{operators,apps}/*/src/**/*.parts.test.ts';
+/** Tests beside the code that break things, or go on for minutes. */
+const faultsBeside = 'operators/*/src/**/*.faults.test.ts';
 
 /**
  * Four suites: `beside` stands beside the code, `parts` gives what we generate to the programs that read it, `faults`
@@ -22,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'beside',
           include: ['{packages,examples,operators,apps}/*/src/**/*.test.ts', 'testbed/src/**/*.test.ts'],
-          exclude: [partsBeside],
+          exclude: [partsBeside, faultsBeside],
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 180_000,
@@ -42,7 +44,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'faults',
-          include: ['tests/faults/**/*.test.ts'],
+          include: ['tests/faults/**/*.test.ts', faultsBeside],
           fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 180_000,

@@ -5,6 +5,7 @@
 import type { Admission, Verdict } from '@keelson/runtime';
 import type { Problem } from '@keelson/schema';
 import type { Feature } from './feature.ts';
+import { overrideProblems } from './override/override.ts';
 import type { Agent, SecurityAgent } from './resource.ts';
 import { type Examination, examine } from './steps/examine.ts';
 
@@ -15,7 +16,11 @@ export function createAdmission(features: readonly Feature[]): Admission<typeof 
     validate: ({ object }): Verdict => {
       const examination = examine(object.spec, features);
       return {
-        problems: [...examination.misfits.flatMap(({ problems }) => problems), ...outputProblems(object, examination)],
+        problems: [
+          ...examination.misfits.flatMap(({ problems }) => problems),
+          ...outputProblems(object, examination),
+          ...overrideProblems(object.spec.override),
+        ],
         warnings: warningsOf(object, examination),
       };
     },
