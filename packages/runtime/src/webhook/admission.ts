@@ -24,9 +24,12 @@ export interface Verdict {
 
 /** The functions are methods for the same reason as those of an operator: an admission of any resource is also an `Admission`. */
 export interface Admission<R extends Resource = Resource> {
-  /** Any problem refuses the request; warnings are shown by kubectl. The schema holds already. */
+  /**
+   * Any problem refuses the request; warnings are shown by kubectl. The schema holds already. When the spec is as it was, problems
+   * with it are warnings.
+   */
   validate?(review: Review<R>): Verdict;
-  /** Returns the spec as it should be stored. Asked on CREATE and UPDATE of what fits the schema; what it returns is checked against it. */
+  /** Returns the spec as it should be stored. Asked on CREATE, and on UPDATE of the spec, about what fits the schema; what it returns is checked against it. */
   mutate?(review: Review<R>): Instance<R>['spec'];
   /**
    * What `validate` is asked about; CREATE and UPDATE unless told. With DELETE, nothing can be deleted while no replica

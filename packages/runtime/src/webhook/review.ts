@@ -4,6 +4,8 @@
  * Invariant: an instance that nobody has touched is never reviewed again. When neither the spec nor labels or annotations
  * changed (a finalizer came or went, the status moved), or when only metadata changed on an instance that is being deleted,
  * the functions are not asked: a rule that came later than the instance cannot keep it from being finalized and deleted.
+ * And nobody is refused for what he did not do: when the spec is as it was, `mutate` leaves it so and what `validate` has against
+ * it is a warning, as it is when the instance is on its way out; only what it has against the metadata still refuses.
  */
 import { type Instance, type KubeObject, parseInstance, type Resource } from '@keelson/schema';
 import type { Operator } from '../operator.ts';
@@ -23,7 +25,7 @@ export interface ReviewRequest {
 /** The spec as the operator's `mutate` wants it stored; the one it has when there is nothing to ask. */
 export function mutatedSpec(operator: Reviewed, request: ReviewRequest): unknown {
   const { admission, resource } = operator;
-  if (admission?.mutate === undefined || request.operation === 'DELETE' || isUntouched(request))
+  if (admission?.mutate === undefined || request.operation === 'DELETE' || hasOldSpec(request))
     return request.object.spec;
   // The API server checks the schema after mutation: it will say better than we could what is wrong with this one.
   if (!parseInstance(resource, request.object).ok) return request.object.spec;
@@ -39,7 +41,13 @@ export function verdictOn(operator: Reviewed, request: ReviewRequest): Required<
   const verdict: unknown = admission.validate(toReview(request));
   if (!isMap(verdict) || isPromise(verdict)) throw new TypeError(`it returned ${nameOf(verdict)} instead of a verdict`);
   const { problems = [], warnings = [] } = verdict as Verdict;
-  return { problems, warnings };
+  const excuse = excuseOf(request);
+  if (excuse === undefined) return { problems, warnings };
+  const excused = problems.filter((problem) => !isOfMetadata(problem));
+  return {
+    problems: problems.filter(isOfMetadata),
+    warnings: [...warnings, ...excused.map((problem) => `${toText(problem)} (${excuse})`)],
+  };
 }
 
 /** `spec.replicas: must be at least 1` */
@@ -49,11 +57,29 @@ export function toText({ path, message }: Problem): string {
 
 /** True when nothing changed that its author writes. */
 function isUntouched({ operation, object, old }: ReviewRequest): boolean {
-  if (operation !== 'UPDATE' || old === undefined || !isSame(object.spec, old.spec)) return false;
+  if (old === undefined || !hasOldSpec({ operation, object, old })) return false;
   if (object.metadata.deletionTimestamp !== undefined) return true;
   return (
     isSame(object.metadata.labels, old.metadata.labels) && isSame(object.metadata.annotations, old.metadata.annotations)
   );
+}
+
+/** True when the spec is not what is being changed. */
+function hasOldSpec({ operation, object, old }: Pick<ReviewRequest, 'operation' | 'object' | 'old'>): boolean {
+  return operation === 'UPDATE' && old !== undefined && isSame(object.spec, old.spec);
+}
+
+/** Why a bad spec is let through; undefined when it is not. */
+function excuseOf(request: ReviewRequest): string | undefined {
+  if (request.operation !== 'UPDATE') return undefined;
+  if (request.object.metadata.deletionTimestamp !== undefined) return 'let through because it is being deleted';
+  return hasOldSpec(request)
+    ? 'let through because the spec was so before; its next change must correct it'
+    : undefined;
+}
+
+function isOfMetadata({ path }: Problem): boolean {
+  return /^metadata\b/.test(path);
 }
 
 function toReview(request: ReviewRequest): Review<Resource> {

@@ -93,9 +93,10 @@ describe('the API server', () => {
     stage.greatest = 5;
     const change = (patch: unknown) =>
       stage.attempt('PATCH', stage.path('v1', 'legacy'), patch, 'application/merge-patch+json');
-    expect(await change({ metadata: { labels: { a: 'b' } } })).toEqual({
+    expect(await change({ spec: { size: { max: 8 } } })).toEqual({
       refused: expect.stringContaining('must be at most 5'),
     });
+    objectOf(await change({ metadata: { labels: { a: 'b' } } }));
     objectOf(await change({ metadata: { finalizers: ['hooks.keelson.io/hold', 'hooks.keelson.io/second'] } }));
     objectOf(await stage.attempt('DELETE', stage.path('v1', 'legacy')));
     await webhooks.stop();
@@ -106,6 +107,31 @@ describe('the API server', () => {
     expect(await stage.attempt('GET', stage.path('v1', 'legacy'))).toEqual({
       refused: expect.stringContaining('not found'),
     });
+  });
+});
+
+it('given an instance that was stored before there was a webhook, warns of it, and lets it be deleted', async () => {
+  objectOf(await stage.create({ name: 'before', spec: { size: { min: 1, max: 99 } } }));
+  await stage.serving();
+  const kubectl = (...args: string[]) => stage.env.kubectl([...args, '-n', 'shop']);
+  // kubectl exits with an error for a warning when told to.
+  await expect(kubectl('label', 'pools', 'before', 'a=b', '--warnings-as-errors')).rejects.toThrow(
+    'Warning: spec.size.max: must be at most 10, is 99 (let through because the spec was so before',
+  );
+  const change = (patch: unknown) =>
+    stage.attempt('PATCH', stage.path('v1', 'before'), patch, 'application/json-patch+json');
+  const { metadata, spec } = objectOf(await stage.attempt('GET', stage.path('v1', 'before')));
+  expect([metadata.labels, metadata.generation, spec]).toEqual([{ a: 'b' }, 1, { size: { min: 1, max: 99 } }]);
+  expect(await change([{ op: 'replace', path: '/spec/size/max', value: 98 }])).toEqual({
+    refused: expect.stringContaining('must be at most 10, is 98'),
+  });
+
+  // As the engine holds an instance and lets it go.
+  objectOf(await change([{ op: 'add', path: '/metadata/finalizers', value: ['keelson.io/finalizer'] }]));
+  objectOf(await stage.attempt('DELETE', stage.path('v1', 'before')));
+  objectOf(await change([{ op: 'remove', path: '/metadata/finalizers/0' }]));
+  expect(await stage.attempt('GET', stage.path('v1', 'before'))).toEqual({
+    refused: expect.stringContaining('not found'),
   });
 });
 
