@@ -15,12 +15,20 @@ export interface ReportOptions extends GlobalOptions {
 
 /** `keelson report vulnerabilities`: what trivy-operator found, into Elasticsearch or OpenSearch. */
 export function reportCommand(shell: Shell): Command {
-  return new Command('report').description('bring what the cluster knows to a search store').addCommand(
+  const shown = [
+    'report vulnerabilities --url https://elasticsearch:9200 --cluster-name prod',
+    'report vulnerabilities --dry-run -n shop',
+  ];
+  const report = new Command('report').description('bring what the cluster knows to a search store');
+  return report.addHelpText('after', examples('keelson', shown)).addCommand(
     new Command('vulnerabilities')
       .description(
-        'store the vulnerabilities that trivy-operator has found in Elasticsearch or OpenSearch, one document each, and mark as resolved what is gone; the last line on stdout is a summary in JSON. Credentials come from ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD, or ELASTICSEARCH_API_KEY',
+        'store what trivy-operator has found in Elasticsearch or OpenSearch, one document a vulnerability, and mark what is gone as resolved; prints a summary in JSON',
       )
-      .option('--url <url>', 'the store: https://elasticsearch:9200')
+      .option(
+        '--url <url>',
+        'the store: https://elasticsearch:9200. Credentials come from ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD, or ELASTICSEARCH_API_KEY',
+      )
       .option('--index <name>', 'index that the documents go to', 'security-vuln')
       .option('--cluster-name <name>', 'how this cluster is called in the documents', 'kubernetes')
       .option('-n, --namespace <name>', 'the reports of this namespace only (default: all)')
@@ -35,13 +43,7 @@ export function reportCommand(shell: Shell): Command {
       .option('--ca-file <file>', 'PEM of the certificates that the one of the store is checked against')
       .option('--insecure-skip-verify', 'trust any certificate of the store; for trials only')
       .option('--dry-run', 'print the documents instead of storing them')
-      .addHelpText(
-        'after',
-        examples('keelson', [
-          'report vulnerabilities --url https://elasticsearch:9200 --cluster-name prod',
-          'report vulnerabilities --dry-run -n shop',
-        ]),
-      )
+      .addHelpText('after', examples('keelson', shown))
       .action(async (_: unknown, command: Command) => {
         const { reportVulnerabilities } = await import('../report/vulnerabilities.ts');
         await reportVulnerabilities(command.optsWithGlobals<ReportOptions>(), shell);

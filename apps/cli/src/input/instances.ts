@@ -1,28 +1,55 @@
 /** Sorts what the user handed in: instances of our operators, and objects that those operators look at. */
 import type { Operator, Problem } from '@keelson/runtime';
-import { apiVersionOf, type Kind, type KubeObject } from '@keelson/schema';
+import { apiVersionOf, builtInKinds, type Kind, type KubeObject } from '@keelson/schema';
 import { operatorFor } from '../config/operator-of.ts';
 import { type Failure, failure } from '../failure.ts';
+import type { Shell } from '../shell.ts';
 import type { Manifest } from './manifests.ts';
 
 export interface Sorted {
-  readonly instances: readonly { readonly operator: Operator; readonly manifest: Manifest }[];
-  /** Objects of kinds that an operator watches: what `reconcile` is to see as related. */
-  readonly related: readonly { readonly kind: Kind; readonly object: KubeObject }[];
+  readonly instances: readonly {
+    readonly operator: Operator;
+    readonly manifest: Manifest;
+    /** What `reconcile` is to see beside it: objects of watched kinds, other instances among them. */
+    readonly related: readonly { readonly kind: Kind; readonly object: KubeObject }[];
+  }[];
+  /** Built-in objects that no operator looks at: the Namespace or Secret that often stands beside an instance. */
+  readonly others: readonly KubeObject[];
 }
 
 /** Everything else is an unknown kind, which is a failure that lists the known ones. */
 export function sortManifests(manifests: readonly Manifest[], operators: readonly Operator[]): Sorted {
   const watched = operators.flatMap(({ watches }) => watches.map(({ kind }) => kind));
+  const related = manifests.flatMap(({ object }) => {
+    const kind = watched.find((one) => isOf(one, object));
+    return kind === undefined ? [] : [{ kind, object }];
+  });
   const instances: Sorted['instances'][number][] = [];
-  const related: Sorted['related'][number][] = [];
+  const others: KubeObject[] = [];
   for (const manifest of manifests) {
     const { object, place } = manifest;
-    const kind = watched.find((one) => one.kind === object.kind && apiVersionOf(one) === object.apiVersion);
-    if (kind !== undefined) related.push({ kind, object });
-    else instances.push({ manifest, operator: operatorFor(object, operators, place) });
+    const isResource = operators.some(({ resource }) => resource.kind === object.kind && isIn(resource.group, object));
+    if (!isResource && related.some((one) => one.object === object)) continue;
+    if (!isResource && builtInKinds.some((kind) => isOf(kind, object))) others.push(object);
+    else {
+      const operator = operatorFor(object, operators, place);
+      instances.push({ manifest, operator, related: related.filter((one) => one.object !== object) });
+    }
   }
-  return { instances, related };
+  return { instances, others };
+}
+
+/** One line about what is not ours to look at. */
+export function noteOthers(others: readonly KubeObject[], shell: Shell): void {
+  if (others.length > 0) shell.note(`note: left out, no operator looks at it: ${others.map(nameOf).join(', ')}\n`);
+}
+
+function isOf(kind: Kind, { kind: name, apiVersion }: KubeObject): boolean {
+  return kind.kind === name && apiVersionOf(kind) === apiVersion;
+}
+
+function isIn(group: string, { apiVersion }: KubeObject): boolean {
+  return apiVersion.startsWith(`${group}/`);
 }
 
 /** The failure for an instance that its schema or its operator's admission refuses: every path, one a line. */

@@ -8,7 +8,7 @@ import { loadProject } from '../config/load-config.ts';
 import { asOperator } from '../config/operator-failure.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { failure } from '../failure.ts';
-import { invalidInstance, nameOf, sortManifests } from '../input/instances.ts';
+import { invalidInstance, nameOf, noteOthers, sortManifests } from '../input/instances.ts';
 import { readManifests } from '../input/manifests.ts';
 import { format } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
@@ -30,7 +30,8 @@ export interface InstancePlan {
 
 export async function plan(options: PlanOptions, shell: Shell): Promise<void> {
   const { operators } = await loadProject(options, shell);
-  const { instances } = sortManifests(await readManifests(options.filename, shell), operators);
+  const { instances, others } = sortManifests(await readManifests(options.filename, shell), operators);
+  noteOthers(others, shell);
   const plans = await withCluster(options, shell, async ({ client, config }) => {
     const namespace = options.namespace ?? config.namespace;
     const made: InstancePlan[] = [];

@@ -5,16 +5,17 @@ import type { RenderOptions } from '../commands/render.ts';
 import { loadProject } from '../config/load-config.ts';
 import { asOperator } from '../config/operator-failure.ts';
 import { failure } from '../failure.ts';
-import { invalidInstance, nameOf, sortManifests } from '../input/instances.ts';
+import { invalidInstance, nameOf, noteOthers, sortManifests } from '../input/instances.ts';
 import { readManifests } from '../input/manifests.ts';
 import { formatObjects } from '../output/format.ts';
 import type { Shell } from '../shell.ts';
 
 export async function render(options: RenderOptions, shell: Shell): Promise<void> {
   const { operators } = await loadProject(options, shell);
-  const { instances, related } = sortManifests(await readManifests(options.filename, shell), operators);
+  const { instances, others } = sortManifests(await readManifests(options.filename, shell), operators);
+  noteOthers(others, shell);
   const objects: KubeObject[] = [];
-  for (const { operator, manifest } of instances) {
+  for (const { operator, manifest, related } of instances) {
     const rendered = await asOperator(operator, () => renderInstance(operator, manifest.object, { related }));
     if (rendered.problems.length > 0) throw invalidInstance(manifest, rendered.problems);
     const { decision } = rendered;
