@@ -35,15 +35,20 @@ export function check({ schedule, timeZone }: Config): readonly Problem[] {
     ...(flaw === undefined ? [] : [{ path: 'schedule', message: flaw }]),
     ...(timeZone === undefined || isTimeZone(timeZone)
       ? []
-      : [{ path: 'timeZone', message: `must be a name of the IANA time zones such as Asia/Seoul, got '${timeZone}'` }]),
+      : [{ path: 'timeZone', message: `must be UTC, or an area and a place such as Asia/Seoul, got '${timeZone}'` }]),
   ];
 }
 
-/** Offsets such as +09:00 are known to JavaScript and not to Kubernetes. */
+/** An area and a place, each written as in the database: to JavaScript `asia/seoul` is the same, to Kubernetes it is nothing. */
+const areas = 'Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific';
+const word = '([A-Z][a-z]+([A-Z]?[A-Z][a-z]+)*|[A-Z]{2,3}|au|of|es|[0-9]+)';
+const zonePattern = new RegExp(`^(${areas})(/${word}([-_+]${word})*)+$`);
+
 function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (name === 'UTC') return true;
+  if (!zonePattern.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== undefined;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).format() !== '';
   } catch {
     return false;
   }

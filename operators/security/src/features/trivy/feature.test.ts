@@ -38,8 +38,10 @@ describe('bad config is told with its path', () => {
     [{ schedule: 'every day' }, 'config.schedule: must have five fields'],
     [{ schedule: '61 * * * *' }, "config.schedule: minute '61'"],
     [{ schedule: 6 }, 'config.schedule: must be a string'],
-    [{ timeZone: 'Seoul' }, "config.timeZone: must be a name of the IANA time zones such as Asia/Seoul, got 'Seoul'"],
-    [{ timeZone: '+09:00' }, 'config.timeZone: must be a name'],
+    [{ timeZone: 'Seoul' }, "config.timeZone: must be UTC, or an area and a place such as Asia/Seoul, got 'Seoul'"],
+    [{ timeZone: '+09:00' }, 'config.timeZone: must be UTC'],
+    [{ timeZone: 'asia/seoul' }, 'config.timeZone: must be UTC'],
+    [{ timeZone: 'Asia/Atlantis' }, 'config.timeZone: must be UTC'],
     [{ cron: '@daily' }, 'config.cron: unknown field'],
   ])('%j', (given, expected) => {
     const parsed = trivy.config.parse(given, 'config');
