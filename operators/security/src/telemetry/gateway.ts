@@ -1,7 +1,8 @@
 /**
  * The gateway: nodes → documents → the index that the tool declares → store.
  *
- * Invariant: a request of a node is answered after it is on disk, or refused, which makes the node keep it.
+ * Invariants: a request of a node is answered after it is on disk, or refused, which makes the node keep it. A tool that writes to the default
+ * index leaves no trace here: when it comes or goes, the gateways go on.
  */
 import { GATEWAY_PORT } from '../names.ts';
 import type { Output } from '../resource.ts';
@@ -14,21 +15,26 @@ const DEFAULT_INDEX: EventIndex = 'events';
 
 /** The configuration of the gateway. */
 export function gatewayConfig(sources: readonly LogSource[], output: Output): CollectorConfig {
-  const indices = indicesOf(sources);
+  const routed = sources.filter(({ index }) => index !== DEFAULT_INDEX);
+  const indices = [...new Set([DEFAULT_INDEX, ...routed.map(({ index }) => index)])];
   const all = { ...extensions, ...loginExtensions(output) };
   return {
     extensions: all,
     receivers: { otlp: { protocols: { grpc: receiver } } },
     processors: { memory_limiter: memoryLimiter, transform: documentProcessor },
-    connectors: { routing: routing(sources) },
+    // The collector refuses an empty table.
+    ...(routed.length === 0 ? {} : { connectors: { routing: routing(routed) } }),
     exporters: Object.fromEntries(indices.map((index) => [exporterId(index), elasticsearchExporter(index, output)])),
     service: {
       extensions: Object.keys(all),
       telemetry,
-      pipelines: {
-        logs: { receivers: ['otlp'], processors: ['memory_limiter', 'transform'], exporters: ['routing'] },
-        ...Object.fromEntries(indices.map((index): [string, Pipeline] => [pipelineId(index), toStore(index)])),
-      },
+      pipelines:
+        routed.length === 0
+          ? { [pipelineId(DEFAULT_INDEX)]: { ...arrival, exporters: [exporterId(DEFAULT_INDEX)] } }
+          : {
+              logs: { ...arrival, exporters: ['routing'] },
+              ...Object.fromEntries(indices.map((index) => [pipelineId(index), departure(index)])),
+            },
     },
   };
 }
@@ -41,27 +47,24 @@ const receiver = {
   keepalive: { server_parameters: { max_connection_age: '10m', max_connection_age_grace: '1m' } },
 };
 
-/** By what the tools declare; what is nobody's goes to the default. Every tool has its entry: the collector refuses an empty table. */
-function routing(sources: readonly LogSource[]): object {
+const arrival = { receivers: ['otlp'], processors: ['memory_limiter', 'transform'] };
+
+function departure(index: EventIndex): Pipeline {
+  return { receivers: ['routing'], exporters: [exporterId(index)] };
+}
+
+/** By what the tools declare; what is nobody's goes to the default. */
+function routing(routed: readonly LogSource[]): object {
   return {
     default_pipelines: [pipelineId(DEFAULT_INDEX)],
     error_mode: 'ignore',
-    table: sources.map(({ tool, index }) => ({
+    table: routed.map(({ tool, index }) => ({
       condition: `resource.attributes["security_tool"] == "${tool}"`,
       pipelines: [pipelineId(index)],
     })),
   };
 }
 
-function toStore(index: EventIndex): Pipeline {
-  return { receivers: ['routing'], exporters: [exporterId(index)] };
-}
-
 function pipelineId(index: EventIndex): string {
   return `logs/${index}`;
-}
-
-/** Those in use, the default first. */
-function indicesOf(sources: readonly LogSource[]): readonly EventIndex[] {
-  return [...new Set([DEFAULT_INDEX, ...sources.map(({ index }) => index)])];
 }

@@ -1,6 +1,6 @@
 /**
- * The configurations of the collectors, out of what the tools write. A tool that comes or goes changes exactly its own receiver and
- * route.
+ * The configurations of the collectors, out of what the tools write. A tool that comes or goes changes its own receiver and route and
+ * nothing else.
  *
  * Invariant: pure, and the same sources in the same order give the same configurations. Where nobody writes, or there is nowhere to write to,
  * there are none.

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { collectorConfigMaps } from './config-maps.ts';
+import { synthesise } from './synthesise.ts';
+import { census, guard, outputOf, watcher } from './testing/sources.ts';
+
+const output = outputOf();
+
+describe('the ConfigMaps of the collectors', () => {
+  test('hold what is synthesised, each in one file', () => {
+    const context = { sources: [guard, census], output, cluster: 'prod' };
+    const maps = collectorConfigMaps(context);
+    const { node, gateway } = synthesise(context.sources, context);
+    expect(maps.map(({ metadata }) => metadata.name)).toEqual(['otel-node-collector-config', 'otel-gateway-config']);
+    expect(maps.map(({ data }) => parse(data?.['config.yaml'] ?? ''))).toEqual([node, gateway]);
+  });
+
+  test('are the same to the byte for the same sources', () => {
+    const once = () => collectorConfigMaps({ sources: [guard, watcher, census], output, cluster: 'prod' });
+    expect(JSON.stringify(once())).toBe(JSON.stringify(once()));
+  });
+
+  test('change by exactly one receiver when a tool goes that writes to events', () => {
+    const [before, after] = [
+      [guard, watcher, census],
+      [watcher, census],
+    ].map((sources) => synthesise(sources, { output, cluster: undefined }));
+    const { 'filelog/guard': gone, ...others } = before?.node?.receivers ?? {};
+    expect(gone).toBeDefined();
+    expect(after?.node?.receivers).toEqual(others);
+    expect(after?.gateway).toEqual(before?.gateway);
+  });
+
+  test('are none where nobody writes, or there is nowhere to write to', () => {
+    expect(collectorConfigMaps({ sources: [], output, cluster: 'prod' })).toEqual([]);
+    expect(collectorConfigMaps({ sources: [guard], output: undefined, cluster: 'prod' })).toEqual([]);
+  });
+
+  test.each(['1_000', '0o14', 'yes', '12:30:45', '~'])('say in quotes that %s is a text', (cluster) => {
+    const [node] = collectorConfigMaps({ sources: [guard], output, cluster });
+    expect(node?.data?.['config.yaml']).toContain(`value: "${cluster}"`);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { elasticsearchExporter, loginExtensions } from './exporter.ts';
+import { outputOf } from './testing/sources.ts';
+
+const basic = { auth: { secretRef: { name: 'login' } } };
+const apiKey = { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } };
+
+describe('the exporter of an index', () => {
+  test('writes to the index of that name, wherever the store is', () => {
+    expect(elasticsearchExporter('inventory', outputOf({ url: 'https://es/$1' }))).toMatchObject({
+      endpoints: ['https://es/$$1'],
+      logs_index: 'security-inventory',
+    });
+  });
+
+  test('keeps what it has on disk, and tries for as long as it takes', () => {
+    expect(elasticsearchExporter('events', outputOf())).toMatchObject({
+      timeout: '0s',
+      sending_queue: { storage: 'file_storage' },
+      retry: { enabled: true, max_retries: 2_147_483_647 },
+    });
+  });
+
+  test('tries again what somebody may cure, and not what the document itself is to blame for', () => {
+    const { retry } = elasticsearchExporter('events', outputOf()) as { retry: { retry_on_status: number[] } };
+    expect(retry.retry_on_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
+    for (const own of [400, 409, 413]) expect(retry.retry_on_status).not.toContain(own);
+  });
+
+  test.each([
+    ['nobody', {}, {}, {}],
+    [
+      'user and password',
+      basic,
+      { auth: { authenticator: 'basicauth' } },
+      {
+        basicauth: {
+          client_auth: {
+            username_file: '/etc/otelcol-store/login/username',
+            password_file: '/etc/otelcol-store/login/password',
+          },
+        },
+      },
+    ],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own syntax
+    ['an API key', apiKey, { api_key: '${env:ELASTICSEARCH_API_KEY}' }, {}],
+  ])('logs in as %s, by reference', (_who, store, expected, extensions) => {
+    const output = outputOf(store);
+    const { auth, api_key, user, password } = elasticsearchExporter('events', output) as Record<string, unknown>;
+    expect({ auth, api_key, user, password }).toEqual(expected);
+    expect(loginExtensions(output)).toEqual(extensions);
+  });
+
+  test.each([
+    [undefined, undefined],
+    [{}, undefined],
+    [{ insecureSkipVerify: false }, undefined],
+    [{ insecureSkipVerify: true }, { insecure_skip_verify: true }],
+    [{ caSecretRef: { name: 'ca', key: 'root.pem' } }, { ca_file: '/etc/otelcol-store/ca/ca.crt' }],
+  ])('trusts by %j', (tls, expected) => {
+    const output = outputOf(tls === undefined ? {} : { tls });
+    expect((elasticsearchExporter('events', output) as { tls?: object }).tls).toEqual(expected);
+  });
+});

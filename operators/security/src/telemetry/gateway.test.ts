@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest';
+import { gatewayConfig } from './gateway.ts';
+import { census, guard, outputOf, watcher } from './testing/sources.ts';
+
+describe('the configuration of the gateway', () => {
+  test('sends every tool to the index that it declares, and what is nobody’s to events', () => {
+    const { connectors, service } = gatewayConfig([guard, census], outputOf());
+    expect(connectors?.routing).toMatchObject({
+      default_pipelines: ['logs/events'],
+      table: [{ condition: 'resource.attributes["security_tool"] == "census"', pipelines: ['logs/inventory'] }],
+    });
+    expect(service.pipelines).toEqual({
+      logs: { receivers: ['otlp'], processors: ['memory_limiter', 'transform'], exporters: ['routing'] },
+      'logs/events': { receivers: ['routing'], exporters: ['elasticsearch/events'] },
+      'logs/inventory': { receivers: ['routing'], exporters: ['elasticsearch/inventory'] },
+    });
+  });
+
+  test('has nothing to choose where all goes to events', () => {
+    const { connectors, service } = gatewayConfig([guard], outputOf());
+    expect(connectors).toBeUndefined();
+    expect(service.pipelines).toEqual({
+      'logs/events': {
+        receivers: ['otlp'],
+        processors: ['memory_limiter', 'transform'],
+        exporters: ['elasticsearch/events'],
+      },
+    });
+  });
+
+  test('stays as it is when a tool that writes to events comes or goes', () => {
+    expect(gatewayConfig([guard, watcher, census], outputOf())).toEqual(gatewayConfig([census], outputOf()));
+  });
+
+  test('has an exporter for each index in use, and always one for events', () => {
+    const exporters = (...sources: Parameters<typeof gatewayConfig>[0]) =>
+      Object.keys(gatewayConfig(sources, outputOf()).exporters);
+    expect(exporters(guard, watcher)).toEqual(['elasticsearch/events']);
+    expect(exporters(census)).toEqual(['elasticsearch/events', 'elasticsearch/inventory']);
+  });
+
+  test('runs every extension that it defines', () => {
+    const { extensions, service } = gatewayConfig([guard], outputOf({ auth: { secretRef: { name: 'login' } } }));
+    expect(service.extensions).toEqual(['health_check', 'file_storage', 'basicauth']);
+    expect(Object.keys(extensions)).toEqual(service.extensions);
+  });
+});

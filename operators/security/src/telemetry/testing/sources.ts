@@ -1,0 +1,33 @@
+/** Sources for tests, in the form of real tools. */
+import type { Output } from '../../resource.ts';
+import type { LogSource } from '../source.ts';
+
+/** Tells time and severity. */
+export const guard: LogSource = {
+  tool: 'guard',
+  path: '/var/log/security/guard/events.log',
+  index: 'events',
+  time: { field: 'time', layout: '2006-01-02T15:04:05.999999999Z07:00', layoutType: 'gotime' },
+  severity: { field: 'how.bad', levels: { error: ['Bad'], info: ['Fine'] } },
+};
+
+/** Tells neither, and names rotated files in its own way. */
+export const watcher: LogSource = {
+  tool: 'watcher',
+  path: '/var/log/security/watcher/events.log',
+  rotated: '/var/log/security/watcher/events-*.log',
+  index: 'events',
+};
+
+export const census: LogSource = {
+  tool: 'census',
+  path: '/var/log/security/census/results.log',
+  index: 'inventory',
+  time: { field: 'unixTime', layout: 's', layoutType: 'epoch' },
+};
+
+/** A store, with whatever else is said of it. */
+export function outputOf(elasticsearch: Partial<Output['elasticsearch']> = {}): Output {
+  const indices = { events: 'security-events', inventory: 'security-inventory', vulnerability: 'security-vuln' };
+  return { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', indices, ...elasticsearch } };
+}
