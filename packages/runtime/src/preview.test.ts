@@ -151,7 +151,7 @@ describe('previewInstance', () => {
     const living = await preview();
     expect(living.plan.steps).toEqual([]);
     expect(living.plan.refusals).toMatchObject([
-      { because: expect.stringContaining(`cannot be adopted because it belongs to Bundle/${namespace}/first`) },
+      { because: expect.stringContaining(`cannot be taken over because it belongs to Bundle ${namespace}/first`) },
     ]);
 
     await client.patch(Bundle, first.metadata, { type: 'merge', value: { metadata: { finalizers: null } } });

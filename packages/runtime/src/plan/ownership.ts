@@ -30,19 +30,18 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
   if (marked && named && (controller === undefined || controller.uid === labels[marks.ownerUid]))
     return { whose: 'ours' };
 
-  const holder = holderOf(live);
+  const { words, remedy } = holderOf(live, owner);
+  const text = objectText(kind, live);
   if (!adopt) {
     return {
       whose: 'foreign',
-      because:
-        `${objectText(kind, live)} exists and ${holder}: give the child another name, delete the object, ` +
-        'or name it for adoption',
+      because: `${text} exists already and ${words}, so it is left alone: ${remedy}; ${then}`,
     };
   }
   if (controller !== undefined) {
     return {
       whose: 'foreign',
-      because: `${objectText(kind, live)} cannot be adopted because it ${holder}: an object has one controller only`,
+      because: `${text} cannot be taken over because it ${words}, and an object has one controller only: ${remedy}; ${then}`,
     };
   }
   // Two that adopt one object would take it from each other for ever.
@@ -50,12 +49,15 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
     return {
       whose: 'foreign',
       because:
-        `${objectText(kind, live)} cannot be adopted because it ${holder} by its label ${marks.ownerUid}: ` +
-        'let that owner no longer want it, or remove the label if that owner is gone for good',
+        `${text} cannot be taken over because it ${words}: ${remedy}, ` +
+        `or remove its label ${marks.ownerUid} if that owner is gone for good; ${then}`,
     };
   }
-  return { whose: 'adopted', from: holder };
+  return { whose: 'adopted', from: words };
 }
+
+/** What happens once the remedy was taken: a refusal is looked at again that often. */
+const then = 'then this goes on by itself within a minute';
 
 /** True when the marks name an owner that is certainly gone: we see every instance of our own resource in our own namespace, and no others. */
 function isLeftBehind(live: KubeObject, owner: Owner, lives: Lives): boolean {
@@ -66,15 +68,38 @@ function isLeftBehind(live: KubeObject, owner: Owner, lives: Lives): boolean {
   return isNeighbour && !lives(labels[marks.ownerUid] ?? '');
 }
 
-/** `is controlled by ReplicaSet web-1`, as the end of a sentence about a live object. */
-export function holderOf(live: KubeObject): string {
-  const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  const owner = live.metadata.annotations?.[marks.owner];
-  const labels = live.metadata.labels ?? {};
+interface Holder {
+  /** `is controlled by ReplicaSet web-1`, as the end of a sentence about a live object. */
+  readonly words: string;
+  /** What a person with rights in the cluster can do about it. */
+  readonly remedy: string;
+}
+
+function holderOf(live: KubeObject, asking: Owner): Holder {
+  const { labels = {}, annotations = {}, ownerReferences, managedFields } = live.metadata;
+  const controller = ownerReferences?.find((reference) => reference.controller === true);
   const manager = labels[marks.operator] ?? labels[marks.managedBy];
-  if (owner !== undefined && manager !== undefined) return `belongs to ${owner} (${manager})`;
-  if (controller !== undefined) return `is controlled by ${controller.kind} ${controller.name}`;
-  if (manager !== undefined) return `is managed by ${manager}`;
-  const writers = new Set(live.metadata.managedFields?.flatMap((entry) => entry.manager ?? []));
-  return writers.size === 0 ? 'is not ours' : `was written by ${[...writers].join(', ')}`;
+  const renamed = `give this ${asking.kind.kind} another name${asking.namespace === undefined ? '' : ' or namespace'}`;
+  const owner = annotations[marks.owner];
+  if (owner !== undefined && manager !== undefined) {
+    const named = ownerName(owner);
+    return { words: `belongs to ${named}`, remedy: `delete or change ${named}, or ${renamed}` };
+  }
+  if (controller !== undefined) {
+    const named = `${controller.kind} ${controller.name}`;
+    return { words: `is controlled by ${named}`, remedy: `delete ${named}, or ${renamed}` };
+  }
+  if (manager !== undefined) {
+    const release = annotations['meta.helm.sh/release-name'];
+    const named = release === undefined ? manager : `${manager} (release ${release})`;
+    return { words: `is managed by ${named}`, remedy: `remove it there, or ${renamed}` };
+  }
+  const writers = new Set(managedFields?.flatMap((entry) => entry.manager ?? []));
+  const words = writers.size === 0 ? 'was made by somebody else' : `was written by ${[...writers].join(', ')}`;
+  return { words, remedy: `delete it if nobody needs it, or ${renamed}` };
+}
+
+/** The owner that an annotation names, as people call it: `Website/shop/front` is `Website shop/front`. */
+export function ownerName(owner: string): string {
+  return owner.replace('/', ' ');
 }

@@ -255,10 +255,35 @@ describe('whose object it is', () => {
     expect(refusals).toMatchObject([
       {
         because: expect.stringContaining(
-          'ConfigMap shop/web exists and belongs to Website/shop/other (website-operator)',
+          'ConfigMap shop/web exists already and belongs to Website shop/other, so it is left alone: ' +
+            'delete or change Website shop/other, or give this Website another name or namespace; ' +
+            'then this goes on by itself within a minute',
         ),
       },
     ]);
+  });
+
+  it.each([
+    [
+      'a chart',
+      { labels: { [marks.managedBy]: 'Helm' }, annotations: { 'meta.helm.sh/release-name': 'shop' } },
+      'is managed by Helm (release shop), so it is left alone: remove it there, or give this Website',
+    ],
+    [
+      'a controller',
+      { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web-1', uid: 'r', controller: true }] },
+      'is controlled by ReplicaSet web-1, so it is left alone: delete ReplicaSet web-1, or give this Website',
+    ],
+    [
+      'people',
+      { managedFields: [{ manager: 'kubectl-create' }, { manager: 'vim' }] },
+      'was written by kubectl-create, vim, so it is left alone: delete it if nobody needs it, or give this Website',
+    ],
+    ['nobody knows whom', {}, 'was made by somebody else, so it is left alone: delete it if nobody needs it'],
+  ])('tells a user of the cluster whose it is and what to do about an object of %s', (_, metadata, because) => {
+    const object = { ...some(ConfigMap, 'web'), metadata: { name: 'web', namespace: 'shop', uid: 'u', ...metadata } };
+    const { refusals } = plan([some(ConfigMap, 'web')], [{ kind: ConfigMap, live: { object } }]);
+    expect(refusals).toMatchObject([{ because: expect.stringContaining(because) }]);
   });
 
   it('refuses what another instance claimed first', () => {
@@ -267,7 +292,11 @@ describe('whose object it is', () => {
     });
     expect(steps).toEqual([]);
     expect(refusals).toMatchObject([
-      { because: expect.stringContaining('ConfigMap shop/web is wanted by Website/shop/other too, which was first') },
+      {
+        because: expect.stringContaining(
+          'ConfigMap shop/web is wanted by Website shop/other too, which was first: change one of the two, or delete Website shop/other',
+        ),
+      },
     ]);
   });
 
@@ -311,14 +340,14 @@ describe('whose object it is', () => {
     });
     expect(brief(steps)).toEqual(taken ? ['change ClusterRole web'] : []);
     expect(refusals).toHaveLength(taken ? 0 : 1);
-    if (!taken) expect(refusals[0]?.because).toMatch(/cannot be adopted because it .*keelson\.io\/owner-uid/);
+    if (!taken) expect(refusals[0]?.because).toMatch(/cannot be taken over because it .*keelson\.io\/owner-uid/);
   });
 
   it('does not adopt what somebody else controls', () => {
     const { refusals } = plan([some(ConfigMap, 'web')], [applied(stranger, ConfigMap, some(ConfigMap, 'web'))], {
       adopt: [{ kind: ConfigMap, name: 'web' }],
     });
-    expect(refusals).toMatchObject([{ because: expect.stringContaining('cannot be adopted') }]);
+    expect(refusals).toMatchObject([{ because: expect.stringContaining('cannot be taken over') }]);
   });
 
   it('takes back what a former incarnation of the same instance left', () => {

@@ -14,7 +14,7 @@ import { becauseOf, redactChanges, replacesPods } from './because.ts';
 import { type Difference, differencesAt, toChange } from './compare.ts';
 import { takenBy } from './holders.ts';
 import { compareApplyOrder } from './order.ts';
-import { type Lives, ownershipOf } from './ownership.ts';
+import { type Lives, ownerName, ownershipOf } from './ownership.ts';
 import type { Settled } from './settled.ts';
 import { objectKey, objectText, type Wanted } from './wanted.ts';
 
@@ -133,7 +133,8 @@ export function planInstance(input: PlanInput): Plan {
     if (live === undefined) {
       const holder = input.claimedBy?.(key);
       if (holder !== undefined) {
-        const because = `${objectText(kind, object)} is wanted by ${holder} too, which was first: give the child another name`;
+        const other = ownerName(holder);
+        const because = `${objectText(kind, object)} is wanted by ${other} too, which was first: change one of the two, or delete ${other}`;
         refusals.push({ kind, object, because });
         continue;
       }
