@@ -1,6 +1,7 @@
 /** Step 2: every feature says what it installs. Two features that want one object are an error of their authors: the second is refused it. */
 import type { Contribution } from '../contribution.ts';
 import type { FeatureContext } from '../feature.ts';
+import { templateOf } from '../workload/template.ts';
 import { accountOf } from './account.ts';
 import type { Active } from './examine.ts';
 
@@ -8,7 +9,8 @@ import type { Active } from './examine.ts';
 export function contribute(running: readonly Active[], context: FeatureContext): readonly Contribution[] {
   const contributions = running.map(({ feature, config }): Contribution => {
     const objects = feature.contribute(config, context);
-    return { feature: feature.id, objects: objects.length === 0 ? [] : [...accountOf(feature, context), ...objects] };
+    const hasPods = objects.some((object) => templateOf(object) !== undefined);
+    return { feature: feature.id, objects: hasPods ? [...accountOf(feature, context), ...objects] : objects };
   });
   refuseTwins(contributions);
   return contributions;
