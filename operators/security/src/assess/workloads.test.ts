@@ -573,18 +573,35 @@ describe('assessWorkloads', () => {
     });
   });
 
-  it('passes on why something could not be applied, if it was that', () => {
-    const failure = {
-      reason: 'Forbidden',
-      message: 'DaemonSet security-system/falco: may not be created by this account',
-    };
-    const told = assessWorkloads(contextOf('Falco', [falco()], [], { failure }));
-    expect(told.message).toBe(`Falco: DaemonSet falco does not exist yet: ${failure.message}`);
-    const other = assessWorkloads(contextOf('Trivy', [trivy()], [], { failure }));
-    expect(other).toEqual({
-      status: 'False',
-      reason: 'CronJobNotFound',
-      message: 'Trivy: CronJob trivy does not exist yet',
+  describe('when something could not be applied', () => {
+    const refused = 'could not apply DaemonSet security-system/falco: may not be created by this account; ask for it';
+    const failure = (message: string) => ({ failure: { reason: 'Forbidden', message } });
+
+    it('tells why what is missing is missing', () => {
+      const { message } = assessWorkloads(contextOf('Falco', [falco()], [], failure(refused)));
+      expect(message).toBe(`Falco: DaemonSet falco does not exist yet: ${refused}`);
+    });
+
+    it('is not satisfied with what runs, for it is not what is wanted', () => {
+      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(refused)))).toEqual({
+        status: 'False',
+        reason: 'Forbidden',
+        message: `Falco running on 3/3 nodes; ${refused}`,
+        ready: 3,
+        desired: 3,
+      });
+    });
+
+    it('leaves other features alone', () => {
+      const others =
+        'could not apply DaemonSet security-system/falco-extra: no; ConfigMap security-system/falco is not ours';
+      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(others))).status).toBe('True');
+    });
+
+    it('takes from a long message only what is its own', () => {
+      const both = `could not apply CronJob security-system/trivy: bad schedule; ${refused}; likewise Service security-system/x`;
+      const { message } = assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(both)));
+      expect(message).toBe(`Falco running on 3/3 nodes; ${refused}`);
     });
   });
 

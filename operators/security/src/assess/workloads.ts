@@ -11,6 +11,7 @@ import { builtInKinds, type CronJob, type Kind, type KubeObject } from '@keelson
 import { FEATURE_LABEL } from '../names.ts';
 import type { AssessContext, Assessment } from './assessment.ts';
 import { type Rounds, roundsOf } from './cron-job.ts';
+import { refusalOf } from './refusal.ts';
 import { type Placed, type Standing, standingOf, type View } from './standing.ts';
 import { enumerate, LONGEST_MESSAGE, plural, shorten } from './text.ts';
 import { gravityOf } from './trouble.ts';
@@ -64,19 +65,19 @@ function overridePath({ metadata }: KubeObject): string {
 const workloadKinds = ['DaemonSet', 'Deployment', 'StatefulSet', 'CronJob'];
 
 /** Something is not there: not applied yet, refused, or on its way out. The workload is what a person asks for first. */
-function absent(missing: readonly Found[], { title, failure }: AssessContext): Assessment {
+function absent(missing: readonly Found[], context: AssessContext): Assessment {
   const texts = missing.map(({ object }) => `${object.kind} ${object.metadata.name}`);
   const workload = missing.find(({ object }) => workloadKinds.includes(object.kind))?.object;
   const reason = workload === undefined ? 'NotApplied' : `${workload.kind}NotFound`;
-  const isTold = missing.some(({ object }) => failure?.message.includes(object.metadata.name));
-  const because = isTold ? `: ${failure?.message}` : '';
+  const refusal = refusalOf(context);
+  const because = refusal === undefined ? '' : `: ${refusal}`;
   const verb = missing.length === 1 ? 'does' : 'do';
-  const message = `${title}: ${enumerate(texts, SHOWN)} ${verb} not exist yet${because}`;
+  const message = `${context.title}: ${enumerate(texts, SHOWN)} ${verb} not exist yet${because}`;
   return { status: 'False', reason, message: shorten(message, LONGEST_MESSAGE) };
 }
 
 function conclude(
-  { title, wanted }: AssessContext,
+  context: AssessContext,
   standings: readonly Standing[],
   rounds: readonly (Rounds & { readonly name: string })[],
   others: readonly string[],
@@ -89,15 +90,19 @@ function conclude(
     ...(standings.length === 0 ? [] : [`running ${runningText(standings)}`]),
     ...rounds.map(({ text }) => text),
   ];
-  const about = `${title} ${head.length === 0 ? `applied, ${plural(wanted.length, 'object')}` : head.join('; ')}`;
-  const problems = [...standings.flatMap(problemsOfStanding), ...rounds.flatMap(problemsOfRounds)].sort(
-    (a, b) => a.gravity - b.gravity,
-  );
+  const about = `${context.title} ${head.length === 0 ? `applied, ${plural(context.wanted.length, 'object')}` : head.join('; ')}`;
+  const problems = [
+    ...problemsOfApplying(context),
+    ...standings.flatMap(problemsOfStanding),
+    ...rounds.flatMap(problemsOfRounds),
+  ].sort((a, b) => a.gravity - b.gravity);
   const [first] = problems;
   if (first === undefined && others.length === 0)
     return { status: 'True', reason: 'Ready', message: shorten(about, LONGEST_MESSAGE), ...counts };
   const isSeveral = standings.length + rounds.length > 1;
-  const texts = problems.map(({ workload, text }) => (isSeveral && text !== '' ? `${workload}: ${text}` : text));
+  const texts = problems.map(({ workload, text }) =>
+    isSeveral && text !== '' && workload !== undefined ? `${workload}: ${text}` : text,
+  );
   const told = [...texts.filter((text) => text !== ''), ...others];
   const more = told.length - SHOWN;
   const message = [about, ...told.slice(0, SHOWN), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
@@ -110,10 +115,17 @@ function conclude(
 }
 
 interface Problem {
-  readonly workload: string;
+  readonly workload?: string;
   readonly gravity: number;
   readonly reason: string;
   readonly text: string;
+}
+
+/** What runs is not what is wanted as long as a change of it is refused, however well it runs. */
+function problemsOfApplying(context: AssessContext): readonly Problem[] {
+  const refusal = refusalOf(context);
+  if (refusal === undefined || context.failure === undefined) return [];
+  return [{ gravity: -1, reason: context.failure.reason, text: shorten(refusal, 300) }];
 }
 
 function problemsOfStanding({ isReady, name, troubles, progress }: Standing): readonly Problem[] {

@@ -14,6 +14,7 @@ import {
 import type { Container, ContainerStatus, PodCondition, PodSpec, PodStatus } from 'kubernetes-types/core/v1.js';
 import { FEATURE_LABEL } from '../../names.ts';
 import type { AssessContext } from '../assessment.ts';
+import { eventFields, podFields } from '../watched.ts';
 
 export const NAMESPACE = 'security-system';
 export const NOW = new Date('2026-03-01T12:00:00Z');
@@ -36,18 +37,45 @@ export function contextOf(
     if (kind === undefined) throw new Error(`the test has no kind ${object.kind}`);
     return { kind, object };
   });
+  const watched = (one: { kind: Kind; object: KubeObject }) => ({
+    kind: one.kind,
+    // As the caches hold them: so that nothing is judged by a field that is not there in a cluster.
+    object: projected(one.object, one.kind === Pod ? podFields : eventFields),
+  });
   const isOwned = (one: { kind: Kind }): boolean => one.kind !== Pod && one.kind !== Event;
   return {
     title,
     wanted,
     owned: createObjectSet(withKinds.filter(isOwned), 'elsewhere'),
-    related: createObjectSet(
-      withKinds.filter((one) => !isOwned(one)),
-      'elsewhere',
-    ),
+    related: createObjectSet(withKinds.filter((one) => !isOwned(one)).map(watched), 'elsewhere'),
     now: NOW,
     ...more,
   };
+}
+
+function projected(object: KubeObject, fields: readonly string[]): KubeObject {
+  const { apiVersion, kind, metadata, ...rest } = object;
+  return { ...(pick(rest, fields) as object), apiVersion, kind, metadata };
+}
+
+function pick(value: unknown, fields: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((item) => pick(item, fields));
+  if (fields.includes('') || typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).flatMap(([name, item]): [string, unknown][] => {
+    const below = fields.filter((field) => field === name || field.startsWith(`${name}.`));
+    return below.length === 0
+      ? []
+      : [
+          [
+            name,
+            pick(
+              item,
+              below.map((field) => field.slice(name.length + 1)),
+            ),
+          ],
+        ];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** A DaemonSet of Falco; `ready` of `desired` nodes, all updated, unless the status says otherwise. */
