@@ -110,6 +110,7 @@ function orderProblem(order: unknown, items: unknown, mergeKey: string | undefin
   if (!Array.isArray(order)) return mustBe('a list', order);
   const keys = order.map((item) => keyOf(item, mergeKey));
   if (keys.includes(undefined)) return `every item needs ${mergeKey}`;
+  if (items === null) return 'the same patch takes the list away';
   const changes = Array.isArray(items) ? items.filter((item) => !(isMap(item) && Object.hasOwn(item, DIRECTIVE))) : [];
   let next = 0;
   for (const change of changes) {
