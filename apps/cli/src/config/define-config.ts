@@ -3,6 +3,7 @@
  * stripping types, so it imports the operators themselves: there is no second place where they are described.
  */
 import type { Operator } from '@keelson/runtime';
+import type { FeatureCard } from './feature-card.ts';
 
 /** A file that `keelson generate` writes, and whose staleness `--check` reports. */
 export interface GeneratedFile {
@@ -13,6 +14,8 @@ export interface GeneratedFile {
 
 export interface KeelsonConfig {
   readonly operators: readonly Operator[];
+  /** What users can switch on in them, for `keelson explain feature`; asked for only when it is needed. */
+  readonly features?: () => readonly FeatureCard[];
   /** Folder or file with sample instances, from the folder of the config file; `keelson up` applies them. */
   readonly samples?: string | readonly string[];
   /** What the process that runs them is called: its ServiceAccount, roles, lease and webhook Secret. Default `keelson`. */

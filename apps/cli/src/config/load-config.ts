@@ -6,7 +6,7 @@ import { failure } from '../failure.ts';
 import type { Shell } from '../shell.ts';
 import type { KeelsonConfig } from './define-config.ts';
 
-export interface Project extends Required<Pick<KeelsonConfig, 'operators' | 'name' | 'namespace'>> {
+export interface Project extends Required<Pick<KeelsonConfig, 'operators' | 'features' | 'name' | 'namespace'>> {
   /** Paths in the config are from here. */
   readonly root: string;
   /** Absent when the built-in operators are used. */
@@ -33,6 +33,7 @@ function project(config: KeelsonConfig, root: string, file?: string): Project {
     root,
     ...(file === undefined ? {} : { file }),
     operators: config.operators,
+    features: config.features ?? (() => []),
     name: config.name ?? 'keelson',
     namespace: config.namespace ?? 'keelson-system',
     samples: samples.map((path) => resolve(root, path)),

@@ -2,6 +2,7 @@
 import type { Operator } from '@keelson/runtime';
 import { apiVersionOf, type KubeObject } from '@keelson/schema';
 import { failure } from '../failure.ts';
+import { closest } from './closest.ts';
 
 /** By operator name, kind, plural, singular or short name; a failure lists what there is. */
 export function operatorOf(word: string, operators: readonly Operator[]): Operator {
@@ -17,10 +18,12 @@ export function operatorOf(word: string, operators: readonly Operator[]): Operat
     ].some((known) => known.toLowerCase() === lower),
   );
   if (found !== undefined) return found;
+  const known = operators.map(({ resource }) => resource.kind.toLowerCase());
+  const meant = closest(word, known);
   throw failure(
     'usage',
     `no operator or kind '${word}'`,
-    `known: ${operators.map(({ resource }) => resource.kind.toLowerCase()).join(', ')}`,
+    `${meant === undefined ? '' : `did you mean ${meant}? `}known: ${known.join(', ')}`,
   );
 }
 

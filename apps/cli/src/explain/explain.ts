@@ -9,6 +9,7 @@ import { format } from '../output/format.ts';
 import { table } from '../output/table.ts';
 import type { Shell } from '../shell.ts';
 import { type Field, fieldsOf, type OpenApi, schemaAt } from './fields.ts';
+import { type Permission, permissionOf } from './permission.ts';
 import { explanationText, fieldText } from './text.ts';
 
 export interface Explanation {
@@ -24,15 +25,21 @@ export interface Explanation {
   readonly owns: readonly { kind: string; where: string }[];
   readonly watches: readonly { kind: string; holds: string }[];
   readonly reads: readonly { kind: string; why: string }[];
-  readonly permissions: readonly {
-    verbs: readonly string[];
-    resource: string;
-    names: readonly string[];
-    why: string;
-  }[];
+  readonly permissions: readonly Permission[];
 }
 
-export async function explain(what: string | undefined, options: ExplainOptions, shell: Shell): Promise<void> {
+export async function explain(
+  what: string | undefined,
+  name: string | undefined,
+  options: ExplainOptions,
+  shell: Shell,
+): Promise<void> {
+  if (name !== undefined)
+    throw failure(
+      'usage',
+      `explain takes one word but for features: '${name}' is too much`,
+      '`keelson explain feature NAME`',
+    );
   const { operators } = await loadProject(options, shell);
   if (what === undefined) {
     shell.out(overview(operators, options, shell));
@@ -75,16 +82,10 @@ function explainField(operator: Operator, path: readonly string[], { output }: E
   return output === undefined ? fieldText(operator.resource.kind, fields, shell.paint) : format({ fields }, output);
 }
 
-/** As `kubectl auth can-i` takes it: `websites.example.keelson.io/status`. */
+/** How much of each object is held in memory. */
 function heldBy({ metadataOnly, fields }: Pick<Watch, 'metadataOnly' | 'fields'>): string {
   if (metadataOnly === true) return 'names, labels and annotations';
   return fields === undefined ? 'whole objects' : `metadata, ${fields.join(', ')}`;
-}
-
-function accessName(group: string, resource: string): string {
-  const [plural = '', subresource] = resource.split('/');
-  const name = resourceNameOf({ group, plural });
-  return subresource === undefined ? name : `${name}/${subresource}`;
 }
 
 /** What every resource has is not worth repeating. */
@@ -122,11 +123,6 @@ export function explanationOf(operator: Operator): Explanation {
       kind: `${kind.kind}${names === undefined ? '' : ` ${names.join(', ')}`} (${apiVersionOf(kind)})`,
       why,
     })),
-    permissions: mergeGrants(permissions([operator])).map(({ verbs, group, resources, names, why }) => ({
-      verbs,
-      resource: resources.map((resource) => accessName(group, resource)).join(', '),
-      names,
-      why: why.join('; '),
-    })),
+    permissions: mergeGrants(permissions([operator])).map(permissionOf),
   };
 }

@@ -3,6 +3,7 @@ import type { Palette } from '../output/palette.ts';
 import { table } from '../output/table.ts';
 import type { Explanation } from './explain.ts';
 import type { Field } from './fields.ts';
+import type { Permission } from './permission.ts';
 
 export function explanationText(explanation: Explanation, paint: Palette): string {
   const { kind, apiVersion, resource, scope, shortNames, operator, description } = explanation;
@@ -28,7 +29,7 @@ export function explanationText(explanation: Explanation, paint: Palette): strin
       'Reads',
       explanation.reads.map((read) => `${read.kind}: ${read.why}`),
     ),
-    section('Permissions', permissionLines(explanation)),
+    section('Permissions', permissionLines(explanation.permissions)),
   ];
   return `${head.join('\n')}\n${sections.join('')}`;
 }
@@ -44,13 +45,15 @@ export function fieldText(kind: string, [field, ...below]: readonly Field[], pai
   )}`;
 }
 
-function section(title: string, lines: readonly string[]): string {
+/** Lines under a title; nothing where there are none. */
+export function section(title: string, lines: readonly string[]): string {
   return lines.length === 0
     ? ''
     : `\n${title}:\n${lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}\n`).join('')}`;
 }
 
-function fieldLine(field: Field, paint: Palette): string {
+/** A field with its type, limits, description and rules. */
+export function fieldLine(field: Field, paint: Palette): string {
   const lines = [`${paint.name(field.path)}  ${traits(field)}`];
   if (field.description !== undefined) lines.push(`  ${field.description}`);
   return [...lines, ...field.rules.map((rule) => `  ${paint.faint('rule:')} ${rule}`)].join('\n');
@@ -62,7 +65,8 @@ function traits({ type, required, limits, default: fallback }: Field): string {
   return [`${type}${value}`, ...(required ? ['required'] : []), ...limits].join(', ');
 }
 
-function permissionLines({ permissions }: Explanation): string[] {
+/** What may be done with what, and why, as lines of a table. */
+export function permissionLines(permissions: readonly Permission[]): string[] {
   if (permissions.length === 0) return [];
   const rows = permissions.map(({ verbs, resource, names, why }) => [
     names.length === 0 ? resource : `${resource} (${names.join(', ')})`,
