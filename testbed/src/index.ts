@@ -2,6 +2,7 @@ export { type CachedPart, cacheDirectory, cleanParts, listParts } from './cache.
 export { type EnsuredPart, type EnsureOptions, ensurePart } from './ensure.ts';
 export {
   type GoRecipe,
+  type MavenRecipe,
   type ModuleFiles,
   type ModuleFilesRecipe,
   type Part,

@@ -21,7 +21,7 @@ export interface Part {
 }
 
 /** The ways to make a part. */
-export type Recipe = GoRecipe | ModuleFilesRecipe;
+export type Recipe = GoRecipe | ModuleFilesRecipe | MavenRecipe;
 
 /** A Go module in `parts/<name>` with a complete go.sum, of which one main package is built. */
 export interface GoRecipe {
@@ -48,8 +48,17 @@ export interface ModuleFiles {
   readonly folders: readonly string[];
 }
 
+/** A pom.xml, a main class and the checksums of all jars in `parts/<name>`; the part is a folder with lib/ and classes/. */
+export interface MavenRecipe {
+  readonly kind: 'maven';
+  /** Name of the Java file in the recipe, without its ending, and of the class in it. */
+  readonly mainClass: string;
+  /** The oldest Java that compiles and runs it. */
+  readonly jdk: number;
+}
+
 /** The names of all parts. */
-export type PartName = 'controlplane' | 'kwok' | 'crds' | 'otelcol';
+export type PartName = 'controlplane' | 'kwok' | 'crds' | 'otelcol' | 'elasticsearch7';
 
 const kubernetesVersion = 'k8s.io/component-base/version';
 
@@ -113,6 +122,14 @@ export const parts: readonly (Part & { readonly name: PartName })[] = [
     coldBuild: '3 to 6 minutes',
     standard: false,
     recipe: { kind: 'go', package: '.', variables: { 'main.version': '0.157.0' } },
+  },
+  {
+    name: 'elasticsearch7',
+    title: 'Elasticsearch',
+    version: '7.17.29',
+    coldBuild: 'half a minute',
+    standard: false,
+    recipe: { kind: 'maven', mainClass: 'SingleNode', jdk: 17 },
   },
 ];
 

@@ -5,6 +5,7 @@
  * file beside this one and a case in each switch.
  */
 import { buildGo, goBuildArguments, goEnvironment } from './go.ts';
+import { buildMaven, mavenArguments } from './maven.ts';
 import { copyModuleFiles } from './module-files.ts';
 import type { Part, Recipe } from './parts.ts';
 
@@ -18,6 +19,8 @@ export function recipeKey(recipe: Recipe): string {
       return [JSON.stringify(goEnvironment), ...goBuildArguments(recipe), recipe.package].join('\0');
     case 'module-files':
       return JSON.stringify(recipe);
+    case 'maven':
+      return JSON.stringify([recipe, mavenArguments]);
   }
 }
 
@@ -28,6 +31,8 @@ export function recipeWords({ recipe, title, version }: Part): string {
       return `building ${title} ${version} from source`;
     case 'module-files':
       return `fetching ${title}`;
+    case 'maven':
+      return `putting together ${title} ${version} from published artifacts`;
   }
 }
 
@@ -38,5 +43,7 @@ export function carryOut(recipe: Recipe, directory: string, output: string, acti
       return buildGo(recipe, directory, output, activity);
     case 'module-files':
       return copyModuleFiles(recipe, directory, output, activity);
+    case 'maven':
+      return buildMaven(recipe, directory, output, activity);
   }
 }

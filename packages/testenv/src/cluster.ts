@@ -17,13 +17,12 @@ import {
   scheduler,
 } from './control-plane.ts';
 import type { Keyring, Registrar } from './credentials.ts';
-import { isPartFailure, Part, type PartSpec } from './part.ts';
+import { isPortTaken, Part, type PartSpec, portAttempts, startOnFreePort } from './part.ts';
 import { findFreePort } from './ports.ts';
 import type { Reaper } from './reaper.ts';
 import { kwokConfig } from './stages.ts';
 import type { Parts, TestEnvOptions } from './test-env.ts';
 
-const portAttempts = 5;
 const defaultReadyMs = 60_000;
 
 /** A running API server and the way to it. */
@@ -76,16 +75,10 @@ export async function startCluster(
   const readyWithinMs = options.readyWithinMs ?? defaultReadyMs;
   const start = async (toSpec: (layout: ClientLayout) => PartSpec, binary: string, user: string, groups: string[]) => {
     const kubeconfig = await registrar.kubeconfigFor(url, { user, groups });
-    for (let attempt = 1; ; attempt += 1) {
+    return startOnFreePort(async () => {
       const layout = { binary, dir: reaper.dir, kubeconfig, port: await findFreePort(), admin, readyWithinMs };
-      const part = new Part(toSpec(layout), reaper);
-      try {
-        await part.start();
-        return part;
-      } catch (error) {
-        if (!isPortTaken(error) || attempt === portAttempts) throw error;
-      }
-    }
+      return new Part(toSpec(layout), reaper);
+    });
   };
   await writeFile(layoutFiles(reaper.dir).kwokConfig, kwokConfig());
   const [manager, placer, nodes] = await Promise.all([
@@ -100,8 +93,4 @@ export async function startCluster(
 /** The API server reports ready a moment before it has made the system's namespaces. */
 async function waitForDefaultNamespace(admin: AdminClient): Promise<void> {
   while (!(await admin.answers('/api/v1/namespaces/default'))) await sleep(25);
-}
-
-function isPortTaken(error: unknown): boolean {
-  return isPartFailure(error) && /address already in use/.test(error.log);
 }

@@ -9,6 +9,7 @@ export {
 } from './collector.ts';
 export type { Flags } from './control-plane.ts';
 export type { CrdSource } from './crds.ts';
+export { type Elasticsearch, type ElasticsearchOptions, startElasticsearch } from './elasticsearch.ts';
 export type { Exchange, ExchangeMatch } from './fault-proxy/exchange.ts';
 export type { WritePause } from './fault-proxy/pause.ts';
 export type { FaultProxy, RequestHook, ResponseHook } from './fault-proxy/proxy.ts';

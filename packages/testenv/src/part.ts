@@ -145,6 +145,27 @@ export function isPartFailure(error: unknown): error is PartFailure {
   return error instanceof Error && error.name === 'PartFailure';
 }
 
+/** How often a part is tried on another port. */
+export const portAttempts = 5;
+
+/** Makes and starts a part, and makes another one when somebody has taken its port between the look and the bind. */
+export async function startOnFreePort(make: () => Promise<Part>): Promise<Part> {
+  for (let attempt = 1; ; attempt += 1) {
+    const part = await make();
+    try {
+      await part.start();
+      return part;
+    } catch (error) {
+      if (!isPortTaken(error) || attempt === portAttempts) throw error;
+    }
+  }
+}
+
+/** Says whether an error is about a part whose port was taken. */
+export function isPortTaken(error: unknown): boolean {
+  return isPartFailure(error) && /address already in use/i.test(error.log);
+}
+
 /** A closed environment: nothing of the user's (proxies, kubeconfig, caches in HOME) leaks in, nothing leaks out. */
 export function partEnvironment(dir: string): NodeJS.ProcessEnv {
   return {

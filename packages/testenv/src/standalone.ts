@@ -7,7 +7,7 @@
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isPartFailure, Part, type PartSpec } from './part.ts';
+import { isPartFailure, Part, type PartSpec, startOnFreePort } from './part.ts';
 import { Reaper } from './reaper.ts';
 
 /** A running part and the folder that vanishes with it. */
@@ -24,7 +24,7 @@ export interface StandaloneOptions {
   readonly tmpdir?: string;
 }
 
-/** Makes a folder, lets `prepare` fill it and say what to run there, and resolves when that is ready. */
+/** Makes a folder, lets `prepare` fill it and say what to run there, on which port, and resolves when that is ready. */
 export async function startStandalone(
   prepare: (dir: string) => Promise<PartSpec>,
   options: StandaloneOptions,
@@ -33,8 +33,7 @@ export async function startStandalone(
   const reaper = await Reaper.over(dir);
   try {
     await Promise.all(['log', 'tmp'].map((folder) => mkdir(join(dir, folder))));
-    const part = new Part(await prepare(dir), reaper);
-    await part.start();
+    const part = await startOnFreePort(async () => new Part(await prepare(dir), reaper));
     const stop = () => reaper.end();
     return { dir, part, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
