@@ -70,7 +70,7 @@ async function change({ namespace, name }: (typeof agents)[number], spec: object
   const perTool = Object.fromEntries(
     Object.entries(override.perTool ?? {}).map(([tool, one]) => [tool, { ...one, nodeSelector: { team: namespace } }]),
   );
-  await stage.apply({
+  await stage.setAgent({
     apiVersion: 'security.ctem.io/v1alpha1',
     kind: 'SecurityAgent',
     metadata: { name, namespace },

@@ -46,7 +46,7 @@ function objectOf(schema: StructuralSchema): fc.Arbitrary<unknown> {
   ]);
   const known = record(Object.fromEntries(fields));
   if (schema.additionalProperties === undefined) return known;
-  return fc.dictionary(word, fitting(schema.additionalProperties), { maxKeys: 2 });
+  return fc.dictionary(word, fitting(schema.additionalProperties), { minKeys: 1, maxKeys: 2 });
 }
 
 /** The config of a feature, valid by its own schema. */
@@ -67,7 +67,7 @@ const override = (image: boolean) =>
         [{ key: 'a', value: 'b', effect: 'NoExecute' }],
       ),
     ),
-    nodeSelector: maybe(fc.dictionary(word, word, { maxKeys: 2 })),
+    nodeSelector: maybe(fc.dictionary(word, word, { minKeys: 1, maxKeys: 2 })),
     resources: maybe(fc.record({ requests: fc.record({ cpu: quantities, memory: quantities }) })),
     env: maybe(
       fc.uniqueArray(fc.record({ name: fc.constantFrom('LOG_LEVEL', 'EXTRA'), value: word }), {
@@ -76,8 +76,8 @@ const override = (image: boolean) =>
       }),
     ),
     priorityClassName: maybe(fc.constant('system-node-critical')),
-    labels: maybe(fc.dictionary(word, word, { maxKeys: 2 })),
-    annotations: maybe(fc.dictionary(word, fc.string(), { maxKeys: 2 })),
+    labels: maybe(fc.dictionary(word, word, { minKeys: 1, maxKeys: 2 })),
+    annotations: maybe(fc.dictionary(word, fc.string(), { minKeys: 1, maxKeys: 2 })),
     args: maybe(fc.array(word, { maxLength: 2 })),
     securityContext: maybe(fc.constantFrom({ readOnlyRootFilesystem: true }, { runAsGroup: 0 })),
     affinity: maybe(
@@ -135,8 +135,8 @@ export function arbitraryAgent(features: readonly Feature[]): fc.Arbitrary<KubeO
     output: fc.record({ elasticsearch }),
     global: maybe(
       record({
-        labels: maybe(fc.dictionary(word, word, { maxKeys: 2 })),
-        annotations: maybe(fc.dictionary(word, fc.string(), { maxKeys: 2 })),
+        labels: maybe(fc.dictionary(word, word, { minKeys: 1, maxKeys: 2 })),
+        annotations: maybe(fc.dictionary(word, fc.string(), { minKeys: 1, maxKeys: 2 })),
         imageRegistry: maybe(fc.constantFrom('mirror.internal', 'registry.internal:5000/a/b')),
         imagePullSecrets: maybe(fc.constant([{ name: 'pull' }])),
         clusterName: maybe(fc.string({ minLength: 1, maxLength: 30 })),

@@ -22,6 +22,11 @@ export interface Stage extends AsyncDisposable {
   readonly admin: KubeClient;
   /** Applies objects as a user would. */
   apply(...objects: readonly KubeObject[]): Promise<void>;
+  /**
+   * Replaces the spec of an agent as a whole, or makes the agent. Not by server-side apply: there, a list that becomes empty is
+   * dropped from the object, and then missed where it is required.
+   */
+  setAgent(agent: KubeObject): Promise<void>;
   /** The agent as it is stored. */
   agent(name: string, namespace: string): Promise<Agent>;
   /** Waits until one of its conditions is as told. */
@@ -71,10 +76,18 @@ export async function startStage(options: TestEnvOptions = {}, more: StageOption
   const ended = manager.run(stopping.signal);
   const agent: Stage['agent'] = async (name, namespace) =>
     (await admin.get(SecurityAgent, { name, namespace })) as Agent;
+  const setAgent: Stage['setAgent'] = async (object) => {
+    const { name, namespace = 'default' } = object.metadata;
+    const stored = { ...object, metadata: { name, namespace } };
+    if ((await admin.find(SecurityAgent, { name, namespace })) === undefined) return apply(stored);
+    const operations = [{ op: 'replace' as const, path: '/spec', value: object.spec }];
+    await admin.patch(SecurityAgent, { name, namespace }, { type: 'json', operations });
+  };
   return {
     env,
     admin,
     apply,
+    setAgent,
     agent,
     untilCondition: ({ name, namespace }, type, expected, timeout = 30_000) =>
       vi.waitFor(
