@@ -90,7 +90,7 @@ export { mergeGrants } from './rbac/grant.ts';
 export type { Rbac, RbacOptions } from './rbac/rbac.ts';
 export { toRbac, whyAnnotation } from './rbac/rbac.ts';
 export { toRbacReference } from './rbac/reference.ts';
-export { toReference } from './reference/reference.ts';
+export { toFieldTable, toReference } from './reference/reference.ts';
 export { toSample } from './reference/sample.ts';
 export type {
   BaseStatus,

@@ -46,7 +46,7 @@ function headTable(resource: Resource): string {
 function versionSections(version: ResourceVersion, heading: string): string[] {
   const { spec = {}, status = {} } = version.schema.properties ?? {};
   const rules = rulesOf(version.schema, '');
-  const sections = [`${heading} Spec`, fieldTable(spec, 'spec'), `${heading} Status`, fieldTable(status, 'status')];
+  const sections = [`${heading} Spec`, toFieldTable(spec, 'spec'), `${heading} Status`, toFieldTable(status, 'status')];
   if (rules.length > 0) sections.push(`${heading} Rules`, table(['Where', 'Rule', 'Otherwise'], rules));
   if (version.scale !== undefined)
     sections.push(
@@ -74,7 +74,8 @@ function versionsSection(resource: Resource): string[] {
   return ['## Versions', table(['Version', '', ''], rows)];
 }
 
-function fieldTable(schema: StructuralSchema, path: string): string {
+/** The fields of a schema as a Markdown table; `path` is where it stands, '' for nowhere. */
+export function toFieldTable(schema: StructuralSchema, path: string): string {
   const rows = fieldRows(schema, path);
   return rows.length === 0 ? 'No fields of its own.' : table(['Field', 'Type', 'Default', 'Description'], rows);
 }
@@ -82,7 +83,7 @@ function fieldTable(schema: StructuralSchema, path: string): string {
 function fieldRows(schema: StructuralSchema, path: string): string[][] {
   const rows: string[][] = [];
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    const at = `${path}.${name}`;
+    const at = path === '' ? name : `${path}.${name}`;
     const required = schema.required?.includes(name) === true;
     const facts = [field.description ?? '', ...describeConstraints(field)]
       .filter((fact) => fact !== '')
