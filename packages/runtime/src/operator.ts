@@ -48,7 +48,8 @@ export type Related =
 
 /**
  * A kind the operator looks at but does not own. `relate` is the one place that says which of its objects matter to an
- * instance: the engine hands those to `reconcile` as `related`, and wakes the instance when one of them changes.
+ * instance: the engine hands those to `reconcile` as `related`, and wakes the instance when one of them changes. It may be the
+ * operator's own resource: then the other instances are related, never the instance itself.
  */
 export interface Watch<R extends Resource = Resource> {
   readonly kind: Kind;

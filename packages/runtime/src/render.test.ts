@@ -99,6 +99,23 @@ describe('renderInstance', () => {
     expect(objects[0]).toMatchObject({ data: { tls: 'true', external: 'given' } });
   });
 
+  it('shows an operator that watches its own kind the other instances, not the one that is rendered', () => {
+    let seen: unknown;
+    const social = defineOperator({
+      name: 'website',
+      resource: Website,
+      owns: [],
+      watches: [{ kind: Website, relate: () => ['all'] }],
+      reconcile: ({ related }) => {
+        seen = related.list(Website).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+        return apply({ objects: [] });
+      },
+    });
+    const places = ['default', 'elsewhere'].map((namespace) => website({ title: 'x' }, { namespace }));
+    renderInstance(social, website({ title: 'x' }), { related: places.map((object) => ({ kind: Website, object })) });
+    expect(seen).toEqual(['elsewhere/front']);
+  });
+
   it.each([
     ['some fields', { fields: ['data.a'] }, { a: 'MQ==' }],
     ['metadata', { metadataOnly: true }, undefined],

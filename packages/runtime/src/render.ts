@@ -20,6 +20,7 @@ import type { Operator } from './operator.ts';
 import { freeze } from './plan/value.ts';
 import { toWanted } from './plan/wanted.ts';
 import { decide } from './reconciler/decide.ts';
+import { isInstance } from './relations/related.ts';
 import { reviewInstance } from './webhook/review-instance.ts';
 
 interface Related {
@@ -61,13 +62,16 @@ export function renderInstance<R extends Resource, X>(
   if (admitted.instance === undefined) return { problems: admitted.problems, warnings: admitted.warnings, objects: [] };
   const { instance, warnings } = admitted;
   const owner = toOwner(operator, instance);
+  const others = (surroundings.related ?? []).filter(
+    ({ kind, object: one }) => !isInstance(operator.resource, instance, kind, one),
+  );
   const missing = new Set(surroundings.notServed?.map(resourceNameOf));
   const decision = decide(
     operator,
     Object.freeze({
       self: instance,
       owned: createObjectSet(freeze(surroundings.owned ?? []), owner.namespace),
-      related: createObjectSet(freeze(asHeld(operator, surroundings.related ?? [])), owner.namespace),
+      related: createObjectSet(freeze(asHeld(operator, others)), owner.namespace),
       served: (kind: Kind) => !missing.has(resourceNameOf(kind)),
       external: surroundings.external as X,
       effects: surroundings.effects ?? new Map(),

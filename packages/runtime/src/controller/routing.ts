@@ -5,7 +5,7 @@
  * Invariant: whatever an instance has seen in its last reconcile wakes it when somebody else changes it: itself, what it owns
  * (by the owner's uid), what it relates to. Its own writes wake others, never itself.
  */
-import type { KubeObject, Ref } from '@keelson/schema';
+import { type KubeObject, type Ref, resourceNameOf } from '@keelson/schema';
 import { ownerUid } from '../cache/object-index.ts';
 import type { StoreEvent } from '../cache/store.ts';
 import { type Key, toKey } from '../key.ts';
@@ -65,10 +65,12 @@ export function createRouting(stores: OperatorStores, waking: Waking): Routing {
     }
   }
 
-  function onRelated(one: Relations, event: StoreEvent): void {
+  function onRelated({ kind }: Watch, one: Relations, event: StoreEvent): void {
     const keys = new Set(one.interested(event.object));
     if (event.old !== undefined && event.old !== event.object)
       for (const key of one.interested(event.old)) keys.add(key);
+    // An instance is told of itself as an instance, above.
+    if (resourceNameOf(kind) === resourceNameOf(stores.primary.kind)) keys.delete(toKey(event.object.metadata));
     for (const key of keys) tell(key, event);
   }
 
@@ -76,7 +78,7 @@ export function createRouting(stores: OperatorStores, waking: Waking): Routing {
   for (const store of stores.owned.values()) ends.push(store.listen(onChild));
   for (const [watch, store] of stores.watched) {
     const one = relations.get(watch);
-    if (one !== undefined) ends.push(store.listen((event) => onRelated(one, event)));
+    if (one !== undefined) ends.push(store.listen((event) => onRelated(watch, one, event)));
   }
 
   return {

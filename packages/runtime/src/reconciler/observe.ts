@@ -6,7 +6,7 @@ import { createObjectSet, type Observed } from '../observed.ts';
 import type { Child } from '../plan/plan.ts';
 import { freeze } from '../plan/value.ts';
 import { createReader } from '../reader.ts';
-import { selectRelated } from '../relations/related.ts';
+import { isInstance, selectRelated } from '../relations/related.ts';
 import { withTimeLimit } from '../time-limit.ts';
 import type { Turn } from './turn.ts';
 
@@ -34,10 +34,9 @@ export async function observe<R extends Resource, X>(
     const { kind } = watch;
     const asked = watch.relate(self);
     hooks.related?.(turn.owner, watch, asked);
-    return selectRelated(stores.watched(watch), asked, namespace).map(({ object }) => ({
-      kind,
-      object: freeze(object),
-    }));
+    return selectRelated(stores.watched(watch), asked, namespace)
+      .filter(({ object }) => !isInstance(operator.resource, self, kind, object))
+      .map(({ object }) => ({ kind, object: freeze(object) }));
   });
   for (const { object } of related) turn.redactor.learn(object);
   const children = createObjectSet(

@@ -2,7 +2,7 @@
  * The one meaning of what `relate` answers. `{ name }` and `{ labels }` look in the instance's own namespace unless they name
  * another; an instance without a namespace looks in all of them for labels. `'all'` is every object of the kind, everywhere.
  */
-import type { Kind, KubeObject } from '@keelson/schema';
+import { type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
 import type { Live, Store } from '../cache/store.ts';
 import type { Related } from '../operator.ts';
 
@@ -20,6 +20,12 @@ export function toSelection(related: Related, kind: Kind, instanceNamespace: str
   return namespace === undefined
     ? { by: 'labels', labels: related.labels }
     : { by: 'labels', labels: related.labels, namespace };
+}
+
+/** True when this object is the instance itself: to an instance that watches its own kind, the others are related. */
+export function isInstance(resource: Kind, self: KubeObject, kind: Kind, object: KubeObject): boolean {
+  if (resourceNameOf(kind) !== resourceNameOf(resource) || object.metadata.name !== self.metadata.name) return false;
+  return resource.scope === 'Cluster' || object.metadata.namespace === self.metadata.namespace;
 }
 
 /** True when the object is among those selected. */
