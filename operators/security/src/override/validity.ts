@@ -1,15 +1,21 @@
 /** Whether a workload could be applied, as far as its own text tells: no override may leave one that no server would take. */
+import type { Problem } from '@keelson/schema';
 import type { Container, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import { templateOf } from '../workload/template.ts';
 import type { Workload } from './parts/part.ts';
 import { checkValue } from './patch/check-value.ts';
 import { isMap } from './patch/plain.ts';
+import { checkAnnotations, checkLabels } from './rules/keys.ts';
+import { checkResources } from './rules/resources.ts';
+import { checkTolerations } from './rules/tolerations.ts';
 
 /** Everything that is wrong with the pods of a workload, a line each. */
 export function flawsOf({ object }: Workload): readonly string[] {
   const template = templateOf(object);
   if (template === undefined) return ['there is no pod template'];
-  const problems = checkValue(template, 'PodTemplateSpec', '');
+  const misshapen = checkValue(template, 'PodTemplateSpec', '');
+  // The rules below rely on the shape.
+  const problems = misshapen.length > 0 ? misshapen : checkRules(template);
   if (problems.length > 0) return problems.map(({ path, message }) => `${path}: ${message}`);
   const containers = containersOf(template);
   return [
@@ -21,6 +27,18 @@ export function flawsOf({ object }: Workload): readonly string[] {
       ...(template.spec?.volumes ?? []).map(({ name }) => name),
       ...claimNames(object.spec),
     ]),
+  ];
+}
+
+function checkRules({ metadata, spec }: PodTemplateSpec): readonly Problem[] {
+  return [
+    ...checkLabels(metadata?.labels ?? {}, 'metadata.labels'),
+    ...checkAnnotations(metadata?.annotations ?? {}, 'metadata.annotations'),
+    ...checkLabels(spec?.nodeSelector ?? {}, 'spec.nodeSelector'),
+    ...checkTolerations(spec?.tolerations ?? [], 'spec.tolerations'),
+    ...(spec?.containers ?? []).flatMap(({ resources = {} }, index) =>
+      checkResources(resources, `spec.containers[${index}].resources`),
+    ),
   ];
 }
 

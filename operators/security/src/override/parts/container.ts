@@ -6,16 +6,14 @@ import { checkPatch } from '../patch/check-patch.ts';
 import { checkValue } from '../patch/check-value.ts';
 import { isMap, type PlainMap } from '../patch/plain.ts';
 import { strategicMerge } from '../patch/strategic-merge.ts';
+import { checkResources } from '../rules/resources.ts';
 import { onMain } from './part.ts';
 
 /** Replaced. */
 export const image = onMain<string>((_container, value) => ({ image: value }));
 
 /** Replaced as a whole. */
-export const resources = onMain<ResourceRequirements>(
-  (_container, value) => ({ resources: value }),
-  (value, path) => checkValue(value, 'ResourceRequirements', path),
-);
+export const resources = onMain<ResourceRequirements>((_container, value) => ({ resources: value }), checkResources);
 
 /** Merged by name. */
 export const env = onMain<EnvVar[]>(

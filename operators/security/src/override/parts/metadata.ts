@@ -1,6 +1,6 @@
 /** Labels and annotations of the pods: merged by key, but for those that are held. */
+import { checkAnnotations, checkLabels } from '../rules/keys.ts';
 import { holdKeys, type MetadataField } from './held-keys.ts';
-import { checkKeys } from './metadata-keys.ts';
 import { onTemplate, type Part } from './part.ts';
 
 /** Merged by key. Those that select the pods stay. */
@@ -15,7 +15,7 @@ function metadataPart(field: MetadataField): Part<Readonly<Record<string, string
     metadata: { ...metadata, [field]: { ...metadata?.[field], ...value } },
   }));
   return {
-    check: checkKeys,
+    check: field === 'labels' ? checkLabels : checkAnnotations,
     merge: (workload, value, path) => holdKeys(workload, merging.merge(workload, value, path).workload, field, path),
   };
 }

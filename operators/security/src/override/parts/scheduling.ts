@@ -2,23 +2,23 @@
 import type { Affinity, Toleration } from 'kubernetes-types/core/v1.js';
 import { mergeByKey } from '../by-key.ts';
 import { checkValue } from '../patch/check-value.ts';
+import { checkLabels } from '../rules/keys.ts';
+import { checkTolerations } from '../rules/tolerations.ts';
 import type { ToolOverride } from '../schema.ts';
-import { checkKeys } from './metadata-keys.ts';
 import { onPodSpec } from './part.ts';
-import { checkTolerations } from './toleration-rules.ts';
 
 type Field<Name extends keyof ToolOverride> = NonNullable<ToolOverride[Name]>;
 
 /** One of the same key and effect is replaced, others are added. */
 export const tolerations = onPodSpec<Field<'tolerations'>>(
   (spec, value) => ({ tolerations: [...mergeByKey<Toleration>(spec.tolerations, value, tolerationKey)] }),
-  checkTolerations,
+  (value, path) => checkTolerations(value as readonly Toleration[], path),
 );
 
 /** Merged by key. */
 export const nodeSelector = onPodSpec<Field<'nodeSelector'>>(
   (spec, value) => ({ nodeSelector: { ...spec.nodeSelector, ...value } }),
-  checkKeys,
+  checkLabels,
 );
 
 /** Replaced. */

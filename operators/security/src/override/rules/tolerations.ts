@@ -1,20 +1,19 @@
-/** What a server demands of a toleration beyond its types. */
+/** What a server demands of tolerations beyond their types. */
 import type { Problem } from '@keelson/schema';
+import type { Toleration } from 'kubernetes-types/core/v1.js';
 import { below } from '../patch/plain.ts';
-import type { ToolOverride } from '../schema.ts';
-import { keyProblem } from './metadata-keys.ts';
+import { keyProblem, valueProblem } from './keys.ts';
 
-type Tolerations = NonNullable<ToolOverride['tolerations']>;
-
-export function checkTolerations(tolerations: Tolerations, path: string): readonly Problem[] {
+/** What is wrong with tolerations. */
+export function checkTolerations(tolerations: readonly Toleration[], path: string): readonly Problem[] {
   return tolerations.flatMap((toleration, index) => checkToleration(toleration, below(path, index)));
 }
 
-function checkToleration(toleration: Tolerations[number], path: string): readonly Problem[] {
+function checkToleration(toleration: Toleration, path: string): readonly Problem[] {
   const { key = '', operator = 'Equal', value = '', effect, tolerationSeconds } = toleration;
   const problems: Problem[] = [];
-  const problem = key === '' ? undefined : keyProblem(key);
-  if (problem !== undefined) problems.push({ path: below(path, 'key'), message: problem });
+  const keyWrong = key === '' ? undefined : keyProblem(key);
+  if (keyWrong !== undefined) problems.push({ path: below(path, 'key'), message: keyWrong });
   if (key === '' && operator !== 'Exists')
     problems.push({
       path: below(path, 'operator'),
@@ -22,6 +21,9 @@ function checkToleration(toleration: Tolerations[number], path: string): readonl
     });
   if (operator === 'Exists' && value !== '')
     problems.push({ path: below(path, 'value'), message: 'must be left out with operator Exists' });
+  const valueWrong = valueProblem(value);
+  if (operator !== 'Exists' && valueWrong !== undefined)
+    problems.push({ path: below(path, 'value'), message: valueWrong });
   if (tolerationSeconds !== undefined && effect !== 'NoExecute')
     problems.push({ path: below(path, 'effect'), message: 'must be NoExecute where tolerationSeconds is set' });
   return problems;
