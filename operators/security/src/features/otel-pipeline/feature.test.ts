@@ -90,6 +90,27 @@ describe('what the pipeline installs', () => {
   });
 });
 
+describe('whether it works', () => {
+  test('is told as nothing to do where no feature writes', () => {
+    const { decision } = renderInstance(operator, agentOf(['otel_pipeline', 'clerk']));
+    const conditions = decision?.kind === 'apply' ? decision.status?.conditions : undefined;
+    expect(conditions).toContainEqual({
+      type: 'OtelPipelineReady',
+      status: 'True',
+      reason: 'NothingToCollect',
+      message: 'Telemetry pipeline not needed: no enabled feature writes events',
+    });
+  });
+
+  test('is judged by collectors and gateways where one does', () => {
+    const { decision } = renderInstance(operator, agentOf(['guard']));
+    const conditions = decision?.kind === 'apply' ? decision.status?.conditions : undefined;
+    expect(conditions).toContainEqual(
+      expect.objectContaining({ type: 'OtelPipelineReady', status: 'False', reason: 'DaemonSetNotFound' }),
+    );
+  });
+});
+
 describe('what its pods may do', () => {
   test('the gateway keeps to the restricted level of Pod Security', () => {
     const pod = podOf(gatewayOf(render(['guard'], store(login))));
