@@ -7,8 +7,8 @@ import type { CollectorConfig } from './collector.ts';
 import { synthesise } from './synthesise.ts';
 
 /**
- * No anchors and no folded lines, for people who read it in the cluster. Texts in quotes, for the collector: its YAML takes `1_000` or `0o14`,
- * as a cluster may be called, for numbers.
+ * No anchors and no folded lines, for people who read it in the cluster. Texts in quotes, for the collector: its YAML takes `1_000`
+ * or `0o14`, as a cluster may be called, for numbers.
  */
 const form = {
   lineWidth: 0,

@@ -1,6 +1,7 @@
 /**
  * What is stored of an event: one document a log record, made in the gateway. The event itself stands under the name of its tool
- * (`falco.rule`); around it is what all tools have in common, by the names of the Elastic Common Schema, so that one query serves all. A line that was no JSON is `message`, with `event.kind: pipeline_error`.
+ * (`falco.rule`); around it is what all tools have in common, by the names of the Elastic Common Schema, so that one query serves all.
+ * A line that was no JSON is `message`, with `event.kind: pipeline_error`.
  */
 
 /** Turns the body of each record into its document: statements of OTTL, in this order. */

@@ -1,8 +1,8 @@
 /**
  * The gateway: nodes → documents → the index that the tool declares → store.
  *
- * Invariants: a request of a node is answered after it is on disk, or refused, which makes the node keep it. A tool that writes to the default
- * index leaves no trace here: when it comes or goes, the gateways go on.
+ * Invariants: a request of a node is answered after it is on disk, or refused, which makes the node keep it. A tool that writes to the
+ * default index leaves no trace here: when it comes or goes, the gateways go on.
  */
 import { GATEWAY_PORT } from '../names.ts';
 import type { Output } from '../resource.ts';
@@ -41,7 +41,7 @@ export function gatewayConfig(sources: readonly LogSource[], output: Output): Co
 
 const receiver = {
   endpoint: `:${GATEWAY_PORT}`,
-  // A request of a node has up to 1000 events: the 4 MiB that gRPC takes by default are soon full, and what is refused for its size is lost.
+  // A request of a node has up to 1000 events: the 4 MiB that gRPC takes by default are soon full, and what is too large is lost.
   max_recv_msg_size_mib: 64,
   // A connection lasts for days; ended now and then, nodes find gateways that were added.
   keepalive: { server_parameters: { max_connection_age: '10m', max_connection_age_grace: '1m' } },

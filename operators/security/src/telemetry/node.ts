@@ -2,8 +2,8 @@
  * The collector on a node: files → disk → gateway.
  *
  * Invariant: between the checkpoint of a file and the queue on disk no event is in memory alone. Hence no `batch` processor: it holds
- * up to 5 s of events that are ticked off already, and five `kill -9` in 20 s lost 2,900 of 20,000. The queue makes the same batches out of what
- * it has on disk, and lost none.
+ * up to 5 s of events that are ticked off already, and five `kill -9` in 20 s lost 2,900 of 20,000. The queue makes the same batches
+ * out of what it has on disk, and lost none.
  */
 import { GATEWAY, GATEWAY_PORT } from '../names.ts';
 import { type CollectorConfig, extensions, literal, memoryLimiter, telemetry } from './collector.ts';

@@ -23,7 +23,7 @@ export function filelogReceiver(source: LogSource): object {
     max_log_size: '4MiB',
     // A line without its end is still being written; after this long its writer has died, and what there is of it counts.
     force_flush_period: '30s',
-    // A file that was copied and cut is read anew from its start; left to the default, it would be left alone until it is as long as before.
+    // A file that was copied and cut is read anew from its start; by default it is left alone until it is as long as before.
     on_truncate: 'read_whole_file',
     storage: 'file_storage',
     // Refused by what follows (no memory, no space), a line waits in its file: the receiver would otherwise drop it.

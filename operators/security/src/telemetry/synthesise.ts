@@ -2,8 +2,8 @@
  * The configurations of the collectors, out of what the tools write. A tool that comes or goes changes its own receiver and route and
  * nothing else.
  *
- * Invariant: pure, and the same sources in the same order give the same configurations. Where nobody writes, or there is nowhere to write to,
- * there are none.
+ * Invariant: pure, and the same sources in the same order give the same configurations. Where nobody writes, or there is nowhere to
+ * write to, there are none.
  */
 import type { Output } from '../resource.ts';
 import type { CollectorConfig } from './collector.ts';
@@ -22,6 +22,7 @@ export interface PipelineConfigs {
   readonly gateway?: CollectorConfig;
 }
 
+/** Both configurations, or none. */
 export function synthesise(sources: readonly LogSource[], { output, cluster }: PipelineSettings): PipelineConfigs {
   if (sources.length === 0 || output === undefined) return {};
   return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, output) };

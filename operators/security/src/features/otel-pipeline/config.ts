@@ -1,5 +1,5 @@
 /** What a user may set for the pipeline. */
-import { int32, type Static, Type } from '@keelson/schema';
+import { int32, Type } from '@keelson/schema';
 
 export const VERSION = '0.157.0';
 
@@ -21,5 +21,3 @@ export const config = Type.Object({
     }),
   ),
 });
-
-export type Config = Static<typeof config>;
