@@ -67,7 +67,8 @@ export function watchedKinds(features: readonly Feature[]): readonly Watch<typeo
       fields: podFields,
     },
     { kind: Event, relate: () => ['all'], scope: failedCreateScope },
-    { kind: SecurityAgent, relate: () => ['all'] },
+    // What others want and what they run; not how it does, which changes with every pod.
+    { kind: SecurityAgent, relate: () => ['all'], fields: ['spec', 'status.tools'] },
     ...required
       .filter((kind) => !owned.has(resourceNameOf(kind)))
       // Only whether the kind is there matters: the selector matches none of its objects.
