@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { type Case, check } from './testing/case.ts';
-import { ago, containerIn, podOfRun, trivy } from './testing/recorded.ts';
-import { crashed, running } from './testing/statuses.ts';
+import { ago, containerIn, falco, podOf, podOfRun, trivy } from './testing/recorded.ts';
+import { crashed, crashLoop, running } from './testing/statuses.ts';
 
 const cases: readonly Case[] = [
   {
@@ -28,6 +28,27 @@ const cases: readonly Case[] = [
     status: 'True',
     reason: 'Ready',
     message: 'Trivy scheduled at 0 */6 * * *, runs now',
+  },
+  {
+    given: 'a run that has just ended well',
+    title: 'Trivy',
+    workloads: [trivy({ lastScheduleTime: ago(60), active: [{ name: 'trivy-29539440' }] })],
+    around: [podOfRun({ ...containerIn('trivy', { terminated: { exitCode: 0 } }), phase: 'Succeeded' }, 60)],
+    status: 'True',
+    reason: 'Ready',
+    message: 'Trivy scheduled at 0 */6 * * *, runs now',
+  },
+  {
+    given: 'a run that failed before one that succeeded, and pods of others',
+    title: 'Trivy',
+    workloads: [trivy({ lastScheduleTime: ago(3600), lastSuccessfulTime: ago(3500) })],
+    around: [
+      podOfRun({ ...containerIn('trivy', { terminated: crashed(1) }), phase: 'Failed' }, 30_000),
+      podOf(falco(), 'node-1', crashLoop(1)),
+    ],
+    status: 'True',
+    reason: 'Ready',
+    message: `Trivy scheduled at 0 */6 * * *, last success at ${ago(3500)}`,
   },
   {
     given: 'a run that failed after one that did not',

@@ -287,6 +287,80 @@ const cases: readonly Case[] = [
     counts: [2, 3],
   },
   {
+    given: 'a tool that takes long to start',
+    workloads: [
+      falco({ numberReady: 2 }, { containers: [container('falco', { startupProbe: { tcpSocket: { port: 5044 } } })] }),
+    ],
+    around: [podOf(falco(), 'node-1', containerIn('falco', { running }, { started: false }))],
+    reason: 'ProbeFailing',
+    message:
+      'Falco running on 2/3 nodes; on node-1: container falco runs but is not ready: its startup probe (port 5044) fails → ' +
+      'see kubectl logs -n security-system falco-node-1 -c falco',
+    counts: [2, 3],
+  },
+  {
+    given: 'a probe that fails long after the last crash',
+    workloads: [short(2)],
+    around: [
+      podOf(
+        falco(),
+        'node-1',
+        containerIn(
+          'falco',
+          { running: { startedAt: ago(3500) } },
+          { restartCount: 1, lastState: { terminated: crashed(1, { finishedAt: ago(3600) }) } },
+        ),
+      ),
+    ],
+    reason: 'ProbeFailing',
+    message:
+      'Falco running on 2/3 nodes; on node-1: container falco runs but is not ready: its readiness probe fails → ' +
+      'see kubectl logs -n security-system falco-node-1 -c falco',
+    counts: [2, 3],
+  },
+  {
+    given: 'init containers that are done, or take their time',
+    workloads: [short(1)],
+    around: [
+      podOf(falco(), 'node-1', {
+        phase: 'Pending',
+        initContainerStatuses: containerIn('driver', { terminated: { exitCode: 0 } }).containerStatuses ?? [],
+        containerStatuses: containerIn('falco', { waiting: { reason: 'PodInitializing' } }).containerStatuses ?? [],
+      }),
+      podOf(falco(), 'node-2', {
+        phase: 'Pending',
+        initContainerStatuses: containerIn('driver', { running }).containerStatuses ?? [],
+        containerStatuses: containerIn('falco', { waiting: { reason: 'PodInitializing' } }).containerStatuses ?? [],
+      }),
+    ],
+    reason: 'Progressing',
+    message: 'Falco running on 1/3 nodes; the others are starting',
+    counts: [1, 3],
+  },
+  {
+    given: 'a pod that somebody else has yet to declare ready',
+    workloads: [short(2)],
+    around: [
+      podOf(falco(), 'node-2', {
+        ...containerIn('falco', { running }, { ready: true }),
+        conditions: [condition('ContainersReady', 'True'), condition('Ready', 'False', 'ReadinessGatesNotReady')],
+      }),
+    ],
+    reason: 'Progressing',
+    message: 'Falco running on 2/3 nodes; the others are starting',
+    counts: [2, 3],
+  },
+  {
+    given: 'pods that could not be made a moment ago, and are there now',
+    workloads: [short(2)],
+    around: [
+      failedCreate(falco(), 'Error creating: pods "falco-x" is forbidden: exceeded quota: q, requested: pods=1'),
+    ],
+    reason: 'Progressing',
+    message: 'Falco running on 2/3 nodes; the others are starting',
+    counts: [2, 3],
+  },
+  {
     given: 'a tool that has had no time to become ready',
     workloads: [short(2)],
     around: [podOf(falco(), 'node-1', containerIn('falco', { running: { startedAt: ago(5) } }))],

@@ -67,6 +67,13 @@ describe('assessWorkloads', () => {
       });
     });
 
+    it('tells that before anything else', () => {
+      const live = [short(2), podOf(falco(), 'node-1', pulling('ErrImagePull'))];
+      const { reason, message } = assessWorkloads(contextOf('Falco', [falco()], live, failure(refused)));
+      expect(reason).toBe('Forbidden');
+      expect(message).toMatch(/^Falco running on 2\/3 nodes; could not apply .*; on node-1: image /);
+    });
+
     it('leaves other features alone', () => {
       const others =
         'could not apply DaemonSet security-system/falco-extra: no; ConfigMap security-system/falco is not ours';
@@ -125,6 +132,8 @@ describe('assessWorkloads', () => {
 
   it('shows no value of an environment, whatever a tool says at its end', () => {
     const env = [
+      // Part of the other: the longer one is meant.
+      { name: 'STORE_USER', value: 'hunter2' },
       { name: 'STORE_PASSWORD', value: 'hunter2-hunter2' },
       { name: 'MODE', value: 'on' },
     ];

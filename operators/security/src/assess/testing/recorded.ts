@@ -132,7 +132,10 @@ export function container(name: string, more: Partial<Container> = {}): Containe
 /** A pod of a workload; what its status does not say is as in a pod that runs. */
 export function podOf(owner: KubeObject, node: string | undefined, status: PodStatus): Pod {
   const { name } = owner.metadata;
-  const intended = { key: 'metadata.name', operator: 'In', values: [node ?? 'node-9'] };
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node ?? 'node-9'] }];
+  const affinity = {
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields }] } },
+  };
   return manifest(
     Pod,
     {
@@ -145,11 +148,7 @@ export function podOf(owner: KubeObject, node: string | undefined, status: PodSt
     {
       spec: {
         ...(node === undefined ? {} : { nodeName: node }),
-        affinity: {
-          nodeAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchFields: [intended] }] },
-          },
-        },
+        ...(owner.kind === 'DaemonSet' ? { affinity } : {}),
         containers: [],
       },
       ...{ status },
@@ -199,7 +198,7 @@ export function condition(type: string, status: string, reason?: string, message
 export function failedCreate(owner: KubeObject, note: string, seconds = 5, name = `event-${seconds}`): Event {
   const event = manifest(
     Event,
-    { name, namespace: NAMESPACE, creationTimestamp: ago(seconds + 60) },
+    { name, namespace: NAMESPACE, creationTimestamp: ago(seconds + 2400) },
     {
       eventTime: '',
       reason: 'FailedCreate',
