@@ -56,8 +56,11 @@ const statusOf = async (namespace: string, name: string) =>
   (await client.find(Guard, { namespace, name }))?.status?.text;
 const patience = { timeout: 15_000, interval: 20 };
 
-/** Resolves when no turn has begun for this long. */
-async function untilQuiet(turns: readonly string[], ms = 500): Promise<void> {
+/**
+ * Resolves when no turn has begun for this long: more than the second by which the server tells two writes of ours apart. Within
+ * one, the engine cannot prove that an echo is its own, and looks once more.
+ */
+async function untilQuiet(turns: readonly string[], ms = 1_200): Promise<void> {
   for (let before = -1; before !== turns.length; ) {
     before = turns.length;
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -156,11 +159,12 @@ describe('a watch of the operator’s own resource', () => {
 
   it('held to the spec does not wake for a status at all', async () => {
     const { namespace, since, change } = await begin({ fields: ['spec'] }, all);
-    expect(await since(() => change('2'))).toEqual(['a', 'b']);
+    expect(await since(() => change('2'))).toContain('b');
     expect(await statusOf(namespace, 'b')).toBe('a=2');
     const status = { type: 'merge', value: { status: { text: 'theirs' } } } as const;
     const touch = () => client.patch(Guard, { namespace, name: 'a' }, status, { subresource: 'status' });
-    expect(await since(touch)).toEqual(['a']);
+    expect(await since(touch)).not.toContain('b');
+    expect(await statusOf(namespace, 'a')).toBe('b=1');
   }, 60_000);
 
   it('needs no permission that the operator does not have already', async () => {
