@@ -136,25 +136,40 @@ function applyLevel(
 }
 
 function applyParts(workload: Workload, parts: readonly GivenPart[], path: string): Merged {
-  const refused: Problem[] = [];
-  const missed: Problem[] = [];
-  let current = workload;
-  let flaws = flawsOf(workload);
-  for (const { name, part, value } of parts) {
-    const at = below(path, name);
-    const merged = part.merge(current, value, at);
-    const now = flawsOf(merged.workload);
-    const added = now.filter((flaw) => !flaws.includes(flaw));
-    if (added.length > 0) {
-      refused.push({ path: at, message: `would leave ${titleOf(current)} invalid: ${added.join('; ')}` });
-      continue;
-    }
-    refused.push(...(merged.refused ?? []));
-    missed.push(...(merged.missed ?? []));
-    current = merged.workload;
-    flaws = now;
+  const flaws = flawsOf(workload);
+  const together = mergeParts(workload, parts, path);
+  if (addedFlaws(together.workload, flaws).length === 0) return together;
+  // Some part leaves what no server takes: one by one, each such part is left out.
+  let merged: Merged = { workload };
+  for (const given of parts) {
+    const next = mergeParts(merged.workload, [given], path);
+    const added = addedFlaws(next.workload, flaws);
+    const message = `would leave ${titleOf(workload)} invalid: ${added.join('; ')}`;
+    merged =
+      added.length === 0
+        ? joined(merged, next)
+        : joined(merged, { workload: merged.workload, refused: [{ path: below(path, given.name), message }] });
   }
-  return { workload: current, refused, missed };
+  return merged;
+}
+
+function mergeParts(workload: Workload, parts: readonly GivenPart[], path: string): Merged {
+  return parts.reduce<Merged>(
+    (merged, { name, part, value }) => joined(merged, part.merge(merged.workload, value, below(path, name))),
+    { workload },
+  );
+}
+
+function joined(before: Merged, after: Merged): Merged {
+  return {
+    workload: after.workload,
+    refused: [...(before.refused ?? []), ...(after.refused ?? [])],
+    missed: [...(before.missed ?? []), ...(after.missed ?? [])],
+  };
+}
+
+function addedFlaws(workload: Workload, before: readonly string[]): readonly string[] {
+  return flawsOf(workload).filter((flaw) => !before.includes(flaw));
 }
 
 function withoutTwins(problems: readonly Problem[]): readonly Problem[] {

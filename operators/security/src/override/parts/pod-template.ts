@@ -78,9 +78,11 @@ function findStrangers(workload: Workload, patch: PlainMap, list: (typeof lists)
 
 function withoutStrangers(patch: PlainMap, strangers: readonly Stranger[]): PlainMap {
   if (strangers.length === 0 || !isMap(patch.spec)) return patch;
-  const spec = Object.entries(patch.spec).map(([name, value]) => {
+  const spec = Object.entries(patch.spec).flatMap(([name, value]) => {
     const gone = strangers.filter(({ list }) => list === name).map(({ index }) => index);
-    return [name, Array.isArray(value) ? value.filter((_, index) => !gone.includes(index)) : value];
+    if (gone.length === 0 || !Array.isArray(value)) return [[name, value]];
+    const rest = value.filter((_, index) => !gone.includes(index));
+    return rest.length === 0 ? [] : [[name, rest]];
   });
   return { ...patch, spec: Object.fromEntries(spec) };
 }
