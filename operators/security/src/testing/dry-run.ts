@@ -1,0 +1,27 @@
+/** A real API server that is asked what it thinks of objects, and stores none. */
+import { createClient, loadConfig } from '@keelson/kube';
+import { type KubeObject, manifest, Namespace } from '@keelson/schema';
+import { startTestEnv } from '@keelson/testenv';
+
+export interface DryRunServer extends AsyncDisposable {
+  /** The object as the server would store it; rejects with what it has against it, fields that it does not know included. */
+  dryRun(object: KubeObject): Promise<KubeObject>;
+}
+
+/** Starts it with these CRDs and with the namespace of testing/agent.ts. */
+export async function startDryRunServer(crds: readonly string[] = []): Promise<DryRunServer> {
+  const env = await startTestEnv({ crds: [...crds] });
+  const client = createClient(await loadConfig({ kubeconfig: env.kubeconfig, env: {} }));
+  await client.create(Namespace, manifest(Namespace, { name: 'security-system' }, {}));
+  return {
+    dryRun: async (object) => {
+      const kind = await client.resolve(object);
+      if (kind === undefined) throw new Error(`the server does not know ${object.kind}`);
+      return await client.apply(kind, object, { fieldManager: 'test', force: true, dryRun: true });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await client.close();
+      await env.stop();
+    },
+  };
+}
