@@ -1,7 +1,7 @@
 /**
  * Closes a run with what a reader wants to know: how many tests there were, and how many of them stood before a real
  * Kubernetes API server. A test file counts as real when it names `startTestEnv`, itself or through the stage of its
- * folder (testing/stage.ts).
+ * folder (testing/stage.ts, testing/dry-run.ts).
  * With KEELSON_TOTALS set, appends one JSON line to that file, for `.ci/run` to add up.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export default class Totals implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const totals = { passed: 0, failed: errors.length, skipped: 0, real: 0 };
     for (const module of modules) {
-      const real = /startTestEnv|\/testing\/stage\.ts'/.test(readFileSync(module.moduleId, 'utf8'));
+      const real = /startTestEnv|\/testing\/(stage|dry-run)\.ts'/.test(readFileSync(module.moduleId, 'utf8'));
       let tests = 0;
       for (const test of module.children.allTests()) {
         tests++;
