@@ -24,10 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => env.stop());
 
-/** Server-side apply as a dry run: what the operator does, and strict about fields. */
-async function apply(object: KubeObject): Promise<unknown> {
+/** Server-side apply: what the operator does, and strict about fields; a dry run unless told otherwise. */
+async function apply(object: KubeObject, dryRun = '&dryRun=All'): Promise<unknown> {
   const path = `/${plurals[object.kind as WorkloadKind].replace('NS', namespace)}/${object.metadata.name}`;
-  return env.adminRequest('PATCH', `${path}?dryRun=All&fieldManager=test&force=true&fieldValidation=Strict`, object, {
+  return env.adminRequest('PATCH', `${path}?fieldManager=test&force=true&fieldValidation=Strict${dryRun}`, object, {
     contentType: 'application/apply-patch+yaml',
   });
 }
@@ -90,4 +90,16 @@ describe.each(kinds)('%s', (kind) => {
     );
     expect(merged).toBeGreaterThan(30);
   });
+});
+
+test('a Deployment that says how it rolls its pods can be told to recreate them', async () => {
+  // Given one that is applied. Had the server chosen the strategy, it would hold on to its fields and refuse the change.
+  const rolling = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  const before = workload('Deployment');
+  const object = { ...before, spec: { ...(before.spec as object), strategy: rolling } };
+  await apply(object, '');
+  // When the strategy is overridden, then the server takes it.
+  const after = overridden(object, { updateStrategy: { type: 'Recreate' } });
+  expect(after.problems).toBe(0);
+  await expect(apply(after.object)).resolves.toMatchObject({ spec: { strategy: { type: 'Recreate' } } });
 });
