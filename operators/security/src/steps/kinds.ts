@@ -19,7 +19,7 @@ import {
   Service,
   ServiceAccount,
 } from '@keelson/schema';
-import { failedCreateScope, podFields } from '../assess/watched.ts';
+import { eventFields, failedCreateScope, podFields } from '../assess/watched.ts';
 import type { Feature } from '../feature.ts';
 import { AGENT_LABEL, agentLabel, FEATURE_LABEL } from '../names.ts';
 import { SecurityAgent } from '../resource.ts';
@@ -66,7 +66,12 @@ export function watchedKinds(features: readonly Feature[]): readonly Watch<typeo
       scope: { labelSelector: FEATURE_LABEL },
       fields: podFields,
     },
-    { kind: Event, relate: () => ['all'], scope: failedCreateScope },
+    {
+      kind: Event,
+      relate: (self) => [{ labels: {}, namespace: targetNamespace(self) }],
+      scope: failedCreateScope,
+      fields: eventFields,
+    },
     // What others want and what they run; not how it does, which changes with every pod.
     { kind: SecurityAgent, relate: () => ['all'], fields: ['spec', 'status.tools'] },
     ...required

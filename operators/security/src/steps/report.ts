@@ -2,7 +2,7 @@
 import type { ConditionNote, Observed, StatusNote } from '@keelson/runtime';
 import type { Problem } from '@keelson/schema';
 import type { AssessContext, Assessment } from '../assess/assessment.ts';
-import { summarise } from '../assess/summary.ts';
+import { type Assessed, summarise } from '../assess/summary.ts';
 import { assessWorkloads } from '../assess/workloads.ts';
 import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
@@ -45,21 +45,15 @@ export function report({
   };
 }
 
-export interface Assessed {
-  readonly id: string;
-  readonly title: string;
-  readonly assessment: Assessment;
-}
-
 function assessFeatures(
-  { owned, related, now }: ReportInput['observed'],
+  { owned, related, failure, now }: ReportInput['observed'],
   { running, held }: Selection,
   contributions: readonly Contribution[],
 ): readonly Assessed[] {
   const runs = running.map(({ feature, config }): Assessed => {
-    const { id, title } = feature;
+    const { id, title, kinds = [] } = feature;
     const wanted = contributions.find((one) => one.feature === id)?.objects ?? [];
-    const context: AssessContext = { title, wanted, owned, related, now };
+    const context: AssessContext = { title, wanted, kinds, owned, related, failure, now };
     return { id, title, assessment: feature.assess?.(config, context) ?? assessWorkloads(context) };
   });
   const holds = held.map(({ id, feature, reason, message }): Assessed => {
