@@ -100,11 +100,11 @@ describe('the full sample', () => {
     expect(performance.now() - edited).toBeLessThan(1_500); // kubectl's own start is in it
     expect((await get(DaemonSet, 'falco'))?.spec.template.spec).toEqual(before);
     await vi.waitFor(
-      async () => expect((await notes()).some((note) => /falco.*priorityClassName.*mallory/.test(note))).toBe(true),
-      {
-        timeout: 5_000,
-        interval: 100,
-      },
+      async () =>
+        expect((await notes()).filter((note) => note.includes('falco'))).toContainEqual(
+          expect.stringMatching(/DaemonSet falco: .*spec\.template\.spec\.priorityClassName: .* \(set by mallory\)/),
+        ),
+      { timeout: 5_000, interval: 100 },
     );
   });
 

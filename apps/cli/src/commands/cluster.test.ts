@@ -85,7 +85,7 @@ describe('keelson on a cluster', () => {
     expect(stdout).toMatch(/^Website\/shop in default {3}True Ready\n/);
     expect(stdout).toContain('url: http://shop.default.svc');
     expect(stdout).toMatch(/PriorityClass +default\.shop\.website +- /);
-    expect(stdout).toMatch(/Normal +Created +created Deployment default\/shop/);
+    expect(stdout).toMatch(/Normal +Created +created 4 objects: .*Deployment default\/shop/);
   });
 
   it('given -o json, when asked for status, then it is data', async () => {

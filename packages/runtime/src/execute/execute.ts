@@ -30,6 +30,7 @@ import { checkMarks, isShared, withdraw } from './answer.ts';
 import { explainFault, isImmutable, isOfTheServer } from './fault.ts';
 import { removeChild } from './remove.ts';
 import { foundationOf } from './standing.ts';
+import { adopted, changed, created, createdAgain, deleted, replaced, summarise, type Told } from './tale.ts';
 
 /** A step that was tried in vain. */
 export interface Failure {
@@ -56,6 +57,8 @@ export interface Executed {
 
 interface Result {
   readonly wrote: boolean;
+  /** What users are to be told of it. */
+  readonly told?: readonly Told[];
   readonly fault?: Fault;
   readonly refused?: Refusal;
   readonly leaving?: Leaving;
@@ -63,6 +66,16 @@ interface Result {
 
 /** Carries out every step that can be; throws only what would fail every other step too. */
 export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
+  const told: Told[] = [];
+  try {
+    return await carryOutAll(turn, plan, told);
+  } finally {
+    // However it ends: what was done is told.
+    for (const one of summarise(told)) record(turn, one);
+  }
+}
+
+async function carryOutAll(turn: Turn, plan: Plan, told: Told[]): Promise<Executed> {
   const refusals = [...plan.refusals];
   const leaving = [...plan.leaving];
   const failures: Failure[] = [];
@@ -83,6 +96,7 @@ export async function execute(turn: Turn, plan: Plan): Promise<Executed> {
       }
     }
     const result = await carryOut(turn, step);
+    told.push(...(result.told ?? []));
     if (result.fault !== undefined) {
       failures.push({ step, fault: result.fault });
       if (step.action !== 'delete') undone.push(step);
@@ -127,15 +141,15 @@ async function create(turn: Turn, step: CreateStep): Promise<Result> {
   const find = () => turn.engine.client.find(step.kind, step.object.metadata, { signal: turn.signal });
   const there = await find();
   if (there !== undefined) return meet(turn, step, there);
-  const obstacle = await tryCreate(turn, step);
-  if (obstacle === undefined) return { wrote: true };
+  const made = await tryCreate(turn, step);
+  if (!(made instanceof Fault)) return { wrote: true, told: [made] };
   const meanwhile = await find();
-  if (meanwhile === undefined) throw obstacle;
+  if (meanwhile === undefined) throw made;
   return meet(turn, step, meanwhile);
 }
 
 /** Makes the object; gives back what stands in the way when somebody else may have made it since we looked. */
-async function tryCreate(turn: Turn, step: CreateStep): Promise<Fault | undefined> {
+async function tryCreate(turn: Turn, step: CreateStep): Promise<Told | Fault> {
   const { owner } = turn;
   try {
     // Without force, what somebody has made since is a conflict instead of a takeover; and once only, because others may have
@@ -144,8 +158,7 @@ async function tryCreate(turn: Turn, step: CreateStep): Promise<Fault | undefine
     if (!isShared(answer, owner)) {
       take(turn, step, answer);
       const text = objectText(step.kind, answer);
-      record(turn, 'Created', step.again ? `created ${text} again: ${step.because}` : `created ${text}`, 'Create');
-      return undefined;
+      return step.again ? createdAgain(text, step.because) : created(text);
     }
     await withdraw(turn, step.kind, answer);
     return new Fault('Conflict', 'somebody else made it at the same time, and deleted it again');
@@ -170,10 +183,8 @@ async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Re
     return { wrote: false };
   }
   const result = await change(turn, needed);
-  if (ownership.whose === 'adopted') {
-    record(turn, 'Adopted', `adopted ${objectText(step.kind, there)}, which ${ownership.from}`, 'Adopt');
-  }
-  return result;
+  if (ownership.whose !== 'adopted') return result;
+  return { ...result, told: [...(result.told ?? []), adopted(objectText(step.kind, there), ownership.from)] };
 }
 
 async function change(turn: Turn, step: ChangeStep): Promise<Result> {
@@ -189,8 +200,7 @@ async function change(turn: Turn, step: ChangeStep): Promise<Result> {
     if (isImmutable(error) && isReplaceable(turn, step)) return replace(turn, step);
     throw error;
   }
-  record(turn, 'Changed', `changed ${objectText(step.kind, step.object)}: ${step.because}`, 'Change');
-  return { wrote: true };
+  return { wrote: true, told: [changed(objectText(step.kind, step.object), step.because)] };
 }
 
 /** Declared so by the operator, and ours to delete. */
@@ -202,15 +212,20 @@ function isReplaceable({ engine, owner }: Turn, { kind, live }: ChangeStep): boo
 async function replace(turn: Turn, { kind, object, live, because }: ChangeStep): Promise<Result> {
   const { asked, left } = await removeChild(turn, kind, live);
   if (asked) turn.engine.claims.removed(turn.owner, objectKey(kind, live.metadata));
-  if (asked) record(turn, 'Replaced', `deleted ${objectText(kind, live)} to make it anew: ${because}`, 'Replace');
-  if (left !== undefined) return { wrote: asked, leaving: { kind, live: left, wanted: true } };
-  return create(turn, { action: 'create', kind, object, because, again: false, adopt: false });
+  const told = asked ? [replaced(objectText(kind, live), because)] : [];
+  if (left !== undefined) return { wrote: asked, told, leaving: { kind, live: left, wanted: true } };
+  const result = await create(turn, { action: 'create', kind, object, because, again: false, adopt: false });
+  return { ...result, told: [...told, ...(result.told ?? [])] };
 }
 
 async function remove(turn: Turn, step: DeleteStep): Promise<Result> {
   const { asked, left } = await removeChild(turn, step.kind, step.live);
-  if (asked) record(turn, 'Deleted', `deleted ${objectText(step.kind, step.live)}: ${step.because}`, 'Delete');
-  return { wrote: asked, ...(left === undefined ? {} : { leaving: { kind: step.kind, live: left, wanted: false } }) };
+  const told = asked ? [deleted(objectText(step.kind, step.live), step.because)] : [];
+  return {
+    wrote: asked,
+    told,
+    ...(left === undefined ? {} : { leaving: { kind: step.kind, live: left, wanted: false } }),
+  };
 }
 
 function send(turn: Turn, kind: Kind, object: KubeObject, options: { force: boolean; once?: boolean }) {
@@ -229,7 +244,7 @@ function take(turn: Turn, step: CreateStep | ChangeStep, answer: KubeObject): vo
   engine.settled.remember(owner.uid, answer, step.object, left);
 }
 
-function record(turn: Turn, reason: string, message: string, action: string): void {
+function record(turn: Turn, { reason, action, message }: Told): void {
   const text = turn.redactor.text(message);
   turn.engine.recorder.record(turn.self.object, { type: 'Normal', reason, message: text, action });
 }
