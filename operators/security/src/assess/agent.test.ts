@@ -1,0 +1,49 @@
+/** The same through the whole operator, under its own account: what a user reads in the status of an agent in trouble. */
+import { simulateAnnotation } from '@keelson/testenv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agentOf } from '../testing/agent.ts';
+import { type Stage, startStage } from '../testing/stage.ts';
+
+describe('an agent in trouble', () => {
+  let stage: Stage;
+  beforeAll(async () => {
+    stage = await startStage({ level: 'cluster', nodes: 2 });
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  it('given a namespace that forbids what Falco needs, then it says so, and the others go on', async () => {
+    const namespace = await stage.env.createNamespace();
+    await stage.env.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=baseline']);
+    const ref = { name: 'main', namespace };
+    await stage.setAgent({ ...agentOf(['falco', 'trivy']), metadata: ref });
+    const falco = await stage.untilCondition(ref, 'FalcoReady', { status: 'False', reason: 'PodSecurityForbidden' });
+    expect(falco.message).toMatch(
+      /^Falco running on 0\/2 nodes; forbidden by Pod Security level 'baseline' of namespace \S+: .*privileged/,
+    );
+    const ready = await stage.untilCondition(ref, 'Ready', { status: 'False', reason: 'FeaturesNotReady' });
+    expect(ready.message).toContain('falco (PodSecurityForbidden): Falco running on 0/2 nodes;');
+    // trivy-operator is not installed here: a feature that is held is told of beside one that is in trouble.
+    expect(ready.message).toContain('trivy (KindMissing): ');
+    expect((await stage.agent('main', namespace)).status).toMatchObject({
+      features: { falco: 'False', trivy: 'False' },
+      tools: { falco: { ready: 0, desired: 2 } },
+    });
+    await stage.env.kubectl(['delete', 'securityagent', 'main', '-n', namespace]);
+  });
+
+  it('given tools that crash, then their pods are found, and all is well when they no longer do', async () => {
+    const namespace = await stage.env.createNamespace();
+    const ref = { name: 'main', namespace };
+    const trouble = { global: { annotations: { [simulateAnnotation]: 'crash-loop' } } };
+    await stage.setAgent({ ...agentOf(['falco'], trouble), metadata: ref });
+    const { message } = await stage.untilCondition(ref, 'FalcoReady', { status: 'False', reason: 'CrashLoop' });
+    expect(message).toMatch(/^Falco running on 0\/2 nodes; on node-1/);
+    expect(message).toContain('container falco crashes (exit code 1, 3 restarts)');
+    const pipeline = await stage.untilCondition(ref, 'OtelPipelineReady', { status: 'False', reason: 'CrashLoop' });
+    expect(pipeline.message).toMatch(/ running on 0\/2 nodes and with 0\/\d replicas; otel-/);
+    await stage.setAgent({ ...agentOf(['falco']), metadata: ref });
+    await stage.untilCondition(ref, 'Ready', { status: 'True', reason: 'ReconcileSuccess' });
+    const healed = await stage.untilCondition(ref, 'FalcoReady', { status: 'True' });
+    expect(healed.message).toBe('Falco running on 2/2 nodes');
+  });
+});
