@@ -1,12 +1,14 @@
 /** Overridden workloads, given to a real API server: whatever is overridden, the server takes the result. */
 import type { KubeObject } from '@keelson/schema';
-import { startTestEnv, type TestEnv } from '@keelson/testenv';
+import { isApiError, startTestEnv, type TestEnv } from '@keelson/testenv';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mapTemplate } from '../workload/template.ts';
 import { applyOverrides } from './override.ts';
 import type { ToolOverride } from './schema.ts';
 import { podPatches } from './testing/patches.ts';
 import { barePod, fullPod, kinds, type WorkloadKind, workload } from './testing/workloads.ts';
+import { flawsOf } from './validity.ts';
 
 const plurals: Readonly<Record<WorkloadKind, string>> = {
   DaemonSet: 'apis/apps/v1/namespaces/NS/daemonsets',
@@ -102,4 +104,58 @@ test('a Deployment that says how it rolls its pods can be told to recreate them'
   const after = overridden(object, { updateStrategy: { type: 'Recreate' } });
   expect(after.problems).toBe(0);
   await expect(apply(after.object)).resolves.toMatchObject({ spec: { strategy: { type: 'Recreate' } } });
+});
+
+describe('what we refuse beforehand is what the server refuses', () => {
+  const key = fc.constantFrom('a', 'A.b_c', 'example.com/a', '', 'a b', '-a', 'Example.com/a', 'a/b/c', 'a'.repeat(64));
+  const value = fc.constantFrom('', 'a', 'A-b.c_1', 'a b', '.a', 'a'.repeat(64));
+  const toleration = fc.record(
+    {
+      key,
+      operator: fc.constantFrom('Exists', 'Equal'),
+      value,
+      effect: fc.constantFrom('NoSchedule', 'NoExecute'),
+      tolerationSeconds: fc.nat(9),
+    },
+    { requiredKeys: [] },
+  );
+  const amounts = fc.dictionary(
+    fc.constantFrom('cpu', 'memory', 'mem'),
+    fc.constantFrom('100m', '0.1', '1', '999m', '1Ki', '1k', '1e3', '1024', '0.5Gi', '512Mi', '1E', '1Ei'),
+    { maxKeys: 2 },
+  );
+  const entry = fc.tuple(key, value).map((pair) => Object.fromEntries([pair]));
+
+  test.each<[string, fc.Arbitrary<KubeObject>]>([
+    ['tolerations', toleration.map((one) => workload('DaemonSet', { ...barePod, tolerations: [one] }))],
+    ['nodeSelector', entry.map((nodeSelector) => workload('DaemonSet', { ...barePod, nodeSelector }))],
+    ['labels', entry.map((labels) => labelled({ labels: { app: 'falco', ...labels } }))],
+    ['annotations', entry.map((annotations) => labelled({ labels: { app: 'falco' }, annotations }))],
+    [
+      'resources',
+      fc
+        .record({ requests: amounts, limits: amounts })
+        .map((resources) => workload('DaemonSet', { containers: [{ name: 'falco', image: 'falco:1', resources }] })),
+    ],
+  ])('%s', async (_title, objects) => {
+    const seen = { taken: 0, refused: 0 };
+    await fc.assert(
+      fc.asyncProperty(objects, async (object) => {
+        const flaws = flawsOf({ object, main: 'falco' });
+        const taken = await apply(object).then(
+          () => true,
+          (error: unknown) => (isApiError(error) ? false : Promise.reject(error)),
+        );
+        expect({ flaws, taken }).toEqual({ flaws: taken ? [] : expect.arrayContaining([expect.any(String)]), taken });
+        seen[taken ? 'taken' : 'refused'] += 1;
+      }),
+      { numRuns: 80 },
+    );
+    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(3);
+  });
+
+  function labelled(metadata: object): KubeObject {
+    const object = workload('DaemonSet');
+    return mapTemplate(object, (template) => ({ ...template, metadata }));
+  }
 });
