@@ -24,6 +24,7 @@ import { type Findings, findSecrets } from './steps/credentials.ts';
 import { dress, priorityClass } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
+import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
 import { synthesise } from './steps/synthesise.ts';
@@ -58,7 +59,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
         objects: objects.length === 0 ? [] : [priorityClass(self), ...objects],
         keep: keptRefs(selection.kept, owns),
         status: report({ observed, selection, contributions, unmatched }),
-        recheckAfter: '30s',
+        recheckAfter: recheckAfter(observed, objects, owns),
       });
     },
   });
