@@ -194,6 +194,7 @@ describe('the rules of a user', () => {
     ],
     ['text that is no list', { 'a.yaml': 'macro: m' }, 'spec.config.rules["a.yaml"]: must be a list of rules'],
     ['nothing at all', { 'a.yaml': '# later\n' }, 'spec.config.rules["a.yaml"]: must be a list of rules'],
+    ['an empty list', { 'a.yaml': [] }, 'spec.config.rules["a.yaml"]: must be a list of rules'],
     ['an object', { 'a.yaml': { macro: 'm' } }, 'spec.config.rules["a.yaml"]: must be a list of rules'],
     [
       'an item of no kind',

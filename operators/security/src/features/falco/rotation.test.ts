@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -64,6 +64,13 @@ test('one rotated file is kept where one is wanted', async () => {
     await vi.waitFor(() => expect(readFileSync(`${file}.1`, 'utf8')).toBe(word));
   }
   expect(files()).toEqual(['events.log.1']);
+});
+
+test('nobody but its owner may look into the folder', async () => {
+  chmodSync(folder, 0o755);
+  start(10, 2);
+
+  await vi.waitFor(() => expect(statSync(folder).mode & 0o777).toBe(0o700));
 });
 
 test('asked to end, it ends at once and in order', async () => {

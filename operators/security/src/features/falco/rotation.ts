@@ -8,8 +8,12 @@ import type { FalcoConfig } from './config.ts';
 import { BUSYBOX } from './images.ts';
 import { EVENTS_FILE, EVENTS_FOLDER } from './paths.ts';
 
-/** events.log → events.log.1 → … → events.log.<MAX_FILES> → gone. */
+/**
+ * events.log → events.log.1 → … → events.log.<MAX_FILES> → gone. Falco lets everybody read its file, and command lines may hold
+ * secrets: so the folder is closed to all but root, as whom the collector reads.
+ */
 export const rotationScript = `trap 'exit 0' TERM INT
+chmod 0700 "\${FILE%/*}"
 while :; do
   size=$(stat -c %s "$FILE" 2>/dev/null || echo 0)
   if [ "$size" -ge "$MAX_BYTES" ]; then
