@@ -11,6 +11,7 @@ test.each([
   ['otelgateway', 'otel-gateway'],
   ['hostNetwrok', 'hostNetwork'],
   ['hostnetwork', 'hostNetwork'],
+  ['HOST_NETWORK', 'hostNetwork'],
   ['tetragno', 'tetragon'],
 ])('%s is meant for %s', (name, meant) => {
   expect(closest(name, names)).toBe(meant);

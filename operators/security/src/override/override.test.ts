@@ -91,6 +91,21 @@ describe('which workloads are reached', () => {
   });
 });
 
+test('the own container is known by its name, wherever a patch moves it', () => {
+  const full: readonly Contribution[] = [{ feature: 'falco', objects: [workload('DaemonSet', fullPod)] }];
+  const { pods } = run(
+    {
+      nodeAgent: { podTemplate: { spec: { containers: [{ name: 'reloader', tty: true }, { name: 'falco' }] } } },
+      perTool: { falco: { image: 'falco:2' } },
+    },
+    full,
+  );
+  expect(pods('falco')?.containers.map(({ name, image }) => `${name} ${image}`)).toEqual([
+    'reloader reloader:1',
+    'falco falco:2',
+  ]);
+});
+
 describe('what reaches nothing is said', () => {
   test.each<[string, Loose, string, string]>([
     [
@@ -134,6 +149,12 @@ describe('what reaches nothing is said', () => {
       { nodeAgent: { updateStrategy: { type: 'Recreate' } } },
       'spec.override.nodeAgent.updateStrategy.type',
       'DaemonSet otel-node-collector: must be RollingUpdate or OnDelete',
+    ],
+    [
+      'a strategy that contradicts itself',
+      { perTool: { 'otel-gateway': { updateStrategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } } } },
+      'spec.override.perTool.otel-gateway.updateStrategy.rollingUpdate',
+      'Deployment otel-gateway: must be left out with type Recreate',
     ],
     [
       'a container that no pod has',
@@ -219,6 +240,11 @@ describe('what must not be changed', () => {
       labels: { app: 'falco', tier: 'node', 'security.ctem.io/feature': 'falco', team: 'a' },
       annotations: { note: 'two', 'security.ctem.io/config-checksum': '0123' },
     });
+  });
+
+  test('what is refused for several workloads alike is said once', () => {
+    const { unmatched } = run({ nodeAgent: { labels: { 'security.ctem.io/feature': 'x' } } });
+    expect(unmatched).toHaveLength(1);
   });
 
   test.each<[string, object]>([
@@ -390,6 +416,14 @@ describe('what no server would take is skipped and said, and everything else is 
     const { unmatched } = run({ perTool: { falco: patch } }, [{ feature: 'falco', objects: [dns] }]);
     const flaw = 'spec.containers[0].ports[1]: there is already one with containerPort 53, protocol UDP';
     expect(unmatched).toEqual([{ path: at('podTemplate'), message: invalid(flaw) }]);
+  });
+
+  test('a port twice, for TCP is what a port is when it says nothing', () => {
+    const ports = [{ $patch: 'replace' }, { containerPort: 53 }, { containerPort: 53, protocol: 'TCP' }];
+    const { unmatched } = run({ perTool: { falco: container({ ports }) } }, [
+      { feature: 'falco', objects: [workload('DaemonSet', fullPod)] },
+    ]);
+    expect(unmatched[0]?.message).toContain('there is already one with containerPort 53, protocol TCP');
   });
 
   test('a pod that the feature made wrong is not blamed on the override', () => {
