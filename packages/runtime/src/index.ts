@@ -54,6 +54,7 @@ export { previewInstance } from './preview.ts';
 export type { Outcome } from './reconciler/conclude.ts';
 export type { Rendering, Surroundings } from './render.ts';
 export { renderInstance } from './render.ts';
+export { engineConditions } from './status/condition.ts';
 export { type Readiness, readinessOf } from './status/readiness.ts';
 export type { Admission, Operation, Problem, Review, Verdict } from './webhook/admission.ts';
 export type {

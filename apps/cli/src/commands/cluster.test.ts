@@ -84,7 +84,7 @@ describe('keelson on a cluster', () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^Website\/shop in default {3}True Ready\n/);
     expect(stdout).toContain('url: http://shop.default.svc');
-    expect(stdout).toMatch(/PriorityClass +default\.shop\.website +- /);
+    expect(stdout).toMatch(/\n {2}PriorityClass +default\.shop\.website\n/);
     expect(stdout).toMatch(/Normal +Created +created 4 objects: .*Deployment default\/shop/);
   });
 

@@ -12,6 +12,12 @@ export interface GeneratedFile {
   readonly content: string;
 }
 
+/** Something to try in a cluster that is up. */
+export interface Suggestion {
+  readonly command: string;
+  readonly why: string;
+}
+
 export interface KeelsonConfig {
   readonly operators: readonly Operator[];
   /** What users can switch on in them, for `keelson explain feature`; asked for only when it is needed. */
@@ -22,6 +28,16 @@ export interface KeelsonConfig {
   readonly name?: string;
   /** Namespace that the operators run in. Default `keelson-system`. */
   readonly namespace?: string;
+  /** What `keelson up` needs beyond operators and samples. */
+  readonly up?: {
+    /**
+     * Files or folders with CRDs of other projects that the operators work with: installed in the cluster that `up` starts, never in
+     * one of the user's. `tell` takes a line about progress.
+     */
+    readonly crds?: (tell: (line: string) => void) => Promise<readonly string[]>;
+    /** What to try once all is up. A command begins with `kubectl` or `keelson`, which are put in for this cluster. */
+    readonly tryIt?: readonly Suggestion[];
+  };
   readonly generate?: {
     /** Folder for crds/ and rbac/. Default `deploy`. */
     readonly deploy?: string;

@@ -14,6 +14,7 @@ export interface Project extends Required<Pick<KeelsonConfig, 'operators' | 'fea
   readonly samples: readonly string[];
   readonly deploy: string;
   readonly reference: string;
+  readonly up: NonNullable<KeelsonConfig['up']>;
   readonly extra: NonNullable<NonNullable<KeelsonConfig['generate']>['extra']>;
 }
 
@@ -37,6 +38,7 @@ function project(config: KeelsonConfig, root: string, file?: string): Project {
     name: config.name ?? 'keelson',
     namespace: config.namespace ?? 'keelson-system',
     samples: samples.map((path) => resolve(root, path)),
+    up: config.up ?? {},
     deploy: config.generate?.deploy ?? 'deploy',
     reference: config.generate?.reference ?? 'docs/reference',
     extra: config.generate?.extra ?? (async () => []),

@@ -1,8 +1,9 @@
 /** A plan for people: one line a step, the fields below it, and a sum at the end. Pure. */
-import { describeTaker, type Step } from '@keelson/runtime';
+import { type Change, describeTaker, type Step } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import { nameOf } from '../input/instances.ts';
 import type { Palette } from '../output/palette.ts';
+import { lineDiff } from './line-diff.ts';
 import type { InstancePlan } from './plan.ts';
 
 export function planText(plans: readonly InstancePlan[], paint: Palette): string {
@@ -35,14 +36,25 @@ export function objectOf(step: Step): KubeObject {
 function stepLines(step: Step, pods: readonly string[], paint: Palette): string[] {
   if (step.action === 'create') return [`${paint.good('+')} create ${label(step.object)}`];
   if (step.action === 'delete') return [`${paint.bad('-')} delete ${label(step.live)}: ${step.because}`];
-  const fields = step.changes.map(
-    (change) =>
-      `    ${change.path}: ${paint.faint(show(change.from))} → ${show(change.to)}${paint.faint(describeTaker(change))}`,
-  );
+  const fields = step.changes.flatMap((change) => changeLines(change, paint));
   const restarts = step.restarts
     ? [`    ${paint.warn('restarts pods')}: ${pods.length === 0 ? 'all it has' : pods.join(', ')}`]
     : [];
   return [`${paint.warn('~')} change ${label(step.object)}`, ...fields, ...restarts];
+}
+
+/** A field on a line; a long text by the lines that change, because its beginning seldom does. */
+function changeLines(change: Change, paint: Palette): string[] {
+  const { path, from, to } = change;
+  const taker = paint.faint(describeTaker(change));
+  if (typeof from !== 'string' || typeof to !== 'string' || from.length + to.length <= longest || !from.includes('\n'))
+    return [`    ${path}: ${paint.faint(show(from))} → ${show(to)}${taker}`];
+  const lines = lineDiff(from, to);
+  const shown = lines
+    .slice(0, mostLines)
+    .map((line) => `      ${line.startsWith('+') ? paint.good(line) : paint.bad(line)}`);
+  const more = lines.length - shown.length;
+  return [`    ${path}:${taker}`, ...shown, ...(more > 0 ? [`      … and ${more} lines more`] : [])];
 }
 
 function label({ kind, metadata }: KubeObject): string {
@@ -50,6 +62,7 @@ function label({ kind, metadata }: KubeObject): string {
 }
 
 const longest = 60;
+const mostLines = 12;
 
 /** A value on one line; long ones are cut. */
 function show(value: unknown): string {

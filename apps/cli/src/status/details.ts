@@ -1,12 +1,13 @@
-/** One instance in detail: conditions, what it owns, what it said lately. */
+/** One instance in detail: conditions, what it says of itself, what it owns, what happened lately. */
 import type { KubeClient } from '@keelson/kube';
 import { type Condition, Event } from '@keelson/schema';
 import { isAnyFault } from '../cluster/fault-to-failure.ts';
 import { age } from '../output/age.ts';
-import { toYaml } from '../output/format.ts';
+import type { Palette } from '../output/palette.ts';
 import { table } from '../output/table.ts';
 import type { Shell } from '../shell.ts';
 import type { InstanceReport } from './gather.ts';
+import { ownFields } from './own-fields.ts';
 import { readyMark } from './table.ts';
 
 export async function statusDetails(
@@ -19,9 +20,9 @@ export async function statusDetails(
   const place = instance.namespace === undefined ? '' : ` in ${instance.namespace}`;
   const sections = [
     `${paint.strong(`${instance.kind}/${instance.name}`)}${place}   ${readyMark(instance, paint)} ${instance.reason}\n${instance.message === '' ? '' : `${instance.message}\n`}`,
+    block('Conditions', conditions(instance.conditions, now, paint)),
     block('Status', fields(instance)),
-    block('Conditions', conditions(instance.conditions, now)),
-    block('Children', children(instance, now)),
+    block('Children', children(instance)),
     block('Events', await events(client, instance, now)),
   ];
   return `${sections.filter((section) => section !== '').join('\n')}`;
@@ -34,16 +35,16 @@ function block(title: string, body: string): string {
 /** What the resource itself puts into its status. */
 function fields({ object }: InstanceReport): string {
   const { conditions: _, observedGeneration: __, ...own } = (object.status ?? {}) as Record<string, unknown>;
-  return Object.keys(own).length === 0 ? '' : toYaml(own);
+  return ownFields(own);
 }
 
-function conditions(list: readonly Condition[], now: Date): string {
+function conditions(list: readonly Condition[], now: Date, paint: Palette): string {
   if (list.length === 0) return '';
   return table(
     ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'],
     list.map(({ type, status, reason, message, lastTransitionTime }) => [
       type,
-      status,
+      readyMark({ ready: status }, paint),
       reason,
       age(lastTransitionTime, now),
       message,
@@ -51,16 +52,18 @@ function conditions(list: readonly Condition[], now: Date): string {
   );
 }
 
-function children(instance: InstanceReport, now: Date): string {
-  if (instance.children.length === 0) return '';
+/** By kind, in the order of the operator: an instance can own dozens. */
+function children({ children: all, namespace: home }: InstanceReport): string {
+  if (all.length === 0) return '';
+  const byKind = new Map<string, string[]>();
+  for (const { kind, name, namespace, deleting } of all) {
+    const elsewhere = namespace !== undefined && namespace !== home;
+    const text = `${elsewhere ? `${namespace}/` : ''}${name}${deleting ? ' (deleting)' : ''}`;
+    byKind.set(kind, [...(byKind.get(kind) ?? []), text]);
+  }
   return table(
-    ['KIND', 'NAME', 'NAMESPACE', 'AGE'],
-    instance.children.map(({ kind, name, namespace, created, deleting }) => [
-      kind,
-      name,
-      namespace ?? '-',
-      `${age(created, now)}${deleting ? ' (deleting)' : ''}`,
-    ]),
+    ['KIND', 'NAMES'],
+    [...byKind].map(([kind, names]) => [names.length === 1 ? kind : `${kind} (${names.length})`, names.join(', ')]),
   );
 }
 
@@ -80,7 +83,7 @@ async function events(client: KubeClient, instance: InstanceReport, now: Date): 
         age(last(event), now),
         event.type ?? '',
         event.reason ?? '',
-        `${event.note ?? ''}${event.series === undefined ? '' : ` (${event.series.count} times)`}`,
+        `${brief(event.note ?? '')}${event.series === undefined ? '' : ` (${event.series.count} times)`}`,
       ]),
     );
   } catch (error) {
@@ -88,4 +91,9 @@ async function events(client: KubeClient, instance: InstanceReport, now: Date): 
     if (isAnyFault(error) && error.code === 'Forbidden') return 'not allowed to list events\n';
     throw error;
   }
+}
+
+/** The note of an event can name everything that was made. */
+function brief(note: string): string {
+  return note.length > 200 ? `${note.slice(0, 199)}…` : note;
 }

@@ -3,7 +3,7 @@
  * kind, however many instances there are.
  */
 import type { KubeClient } from '@keelson/kube';
-import { marks, type Operator, operatorSelector } from '@keelson/runtime';
+import { engineConditions, marks, type Operator, operatorSelector } from '@keelson/runtime';
 import { type Condition, type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
 import { isAnyFault } from '../cluster/fault-to-failure.ts';
 
@@ -66,9 +66,14 @@ async function listOrMissing(
   try {
     return (await client.listAll(kind, namespace === undefined ? {} : { namespace })).items;
   } catch (error) {
-    if (isAnyFault(error) && (error.code === 'KindNotServed' || error.code === 'NotFound')) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
+}
+
+/** The cluster does not know the kind: an operator may own kinds of software that is not installed. */
+function isMissing(error: unknown): boolean {
+  return isAnyFault(error) && (error.code === 'KindNotServed' || error.code === 'NotFound');
 }
 
 async function childrenByOwner(
@@ -86,6 +91,7 @@ async function childrenByOwner(
       ...(everywhere ? {} : { namespace }),
     };
     const { items } = await client.listAll(kind, selection).catch((error: unknown) => {
+      if (isMissing(error)) return { items: [] };
       // Whoever may look at instances need not be allowed to look at all that they own.
       if (!isAnyFault(error) || error.code !== 'Forbidden') throw error;
       onHidden(kind);
@@ -117,7 +123,7 @@ function toReport(operator: Operator, object: KubeObject, children: Child[]): In
     name: metadata.name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     ...(metadata.creationTimestamp === undefined ? {} : { created: metadata.creationTimestamp }),
-    ...readiness(object, status),
+    ...readiness(object, status, children.length),
     conditions: status?.conditions ?? [],
     children,
     object,
@@ -128,6 +134,7 @@ function toReport(operator: Operator, object: KubeObject, children: Child[]): In
 function readiness(
   object: KubeObject,
   status: { observedGeneration?: number; conditions?: Condition[] } | undefined,
+  children: number,
 ): Pick<InstanceReport, 'ready' | 'reason' | 'message'> {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -138,8 +145,11 @@ function readiness(
       message: ready?.message ?? `being deleted since ${deletionTimestamp}`,
     };
   }
-  if (ready === undefined)
-    return { ready: 'Unknown', reason: 'NotObserved', message: 'no operator has looked at it yet: is one running?' };
+  if (ready === undefined) {
+    return children === 0
+      ? { ready: 'Unknown', reason: 'NotObserved', message: 'no operator has looked at it yet: is one running?' }
+      : { ready: 'Unknown', reason: 'InProgress', message: 'an operator is making what it needs' };
+  }
   const seen = ready.observedGeneration ?? status?.observedGeneration;
   if (generation !== undefined && seen !== undefined && seen < generation) {
     return {
@@ -154,4 +164,10 @@ function readiness(
 /** For messages about kinds that are not installed. */
 export function namesOf(kinds: readonly Kind[]): string {
   return kinds.map(resourceNameOf).join(', ');
+}
+
+/** What the operator itself says, beside what the engine says of every instance. */
+export function ownConditions({ conditions }: InstanceReport): readonly Condition[] {
+  const engine: readonly string[] = Object.values(engineConditions);
+  return conditions.filter(({ type }) => !engine.includes(type));
 }

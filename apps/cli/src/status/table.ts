@@ -2,23 +2,42 @@
 import { age } from '../output/age.ts';
 import type { Palette } from '../output/palette.ts';
 import { table } from '../output/table.ts';
-import type { InstanceReport } from './gather.ts';
+import { type InstanceReport, ownConditions } from './gather.ts';
 
-/** One line an instance; the namespace is shown when `namespaces` is set. */
-export function statusTable(
-  instances: readonly InstanceReport[],
-  options: { namespaces: boolean; paint: Palette; columns: number; now: Date },
-): string {
-  const { paint, namespaces, columns, now } = options;
+export interface TableOptions {
+  /** Show the namespace. */
+  readonly namespaces: boolean;
+  /** Below each instance, the conditions that its operator states: a line each. */
+  readonly conditions?: boolean;
+  readonly paint: Palette;
+  /** Width to fit into. */
+  readonly columns: number;
+  readonly now: Date;
+}
+
+/** One line an instance. */
+export function statusTable(instances: readonly InstanceReport[], options: TableOptions): string {
+  const { paint, namespaces, columns, now, conditions = false } = options;
   const heads = [...(namespaces ? ['NAMESPACE'] : []), 'NAME', 'READY', 'REASON', 'CHILDREN', 'AGE', 'MESSAGE'];
-  const rows = instances.map((instance) => [
-    ...(namespaces ? [instance.namespace ?? '-'] : []),
-    `${instance.kind.toLowerCase()}/${instance.name}`,
-    readyMark(instance, paint),
-    instance.reason,
-    childCounts(instance),
-    age(instance.created, now),
-    instance.message.replaceAll('\n', ' '),
+  const rows = instances.flatMap((instance) => [
+    [
+      ...(namespaces ? [instance.namespace ?? '-'] : []),
+      `${instance.kind.toLowerCase()}/${instance.name}`,
+      readyMark(instance, paint),
+      instance.reason,
+      childCounts(instance),
+      age(instance.created, now),
+      instance.message.replaceAll('\n', ' '),
+    ],
+    ...(conditions ? ownConditions(instance) : []).map(({ type, status, reason, message, lastTransitionTime }) => [
+      ...(namespaces ? [''] : []),
+      `  ${type}`,
+      readyMark({ ready: status }, paint),
+      reason,
+      '',
+      age(lastTransitionTime, now),
+      message.replaceAll('\n', ' '),
+    ]),
   ]);
   return table(heads, rows, columns);
 }

@@ -21,6 +21,18 @@ function report(name: string, ready: InstanceReport['ready'], message = ''): Ins
   };
 }
 
+function agent(nodes: string): InstanceReport {
+  const condition = { status: 'True', reason: 'Ready', lastTransitionTime: '2026-01-01T00:00:05Z' } as const;
+  return {
+    ...report('agent', 'True'),
+    conditions: [
+      { ...condition, type: 'Ready', message: '' },
+      { ...condition, type: 'Applied', message: 'everything is as decided' },
+      { ...condition, type: 'FalcoReady', message: `Falco running on ${nodes} nodes` },
+    ],
+  };
+}
+
 describe('the live view, not on a terminal', () => {
   it('given the same state twice, a change, and a deletion, when shown, then each change is one line', () => {
     const shell = paper();
@@ -36,9 +48,34 @@ describe('the live view, not on a terminal', () => {
       '',
     ]);
   });
+
+  it('given conditions of its own, when shown, then each change of one is a line below its instance', () => {
+    const shell = paper();
+    const view = createLiveView(shell, now);
+    view.show([agent('0/3')]);
+    view.show([agent('3/3')]);
+    view.show([{ ...agent('3/3'), conditions: [] }]);
+    expect(shell.text().split('\n')).toEqual([
+      '  FalcoReady=True Ready: Falco running on 0/3 nodes',
+      'website/agent in default: Ready=True Because (0 children)',
+      '  FalcoReady=True Ready: Falco running on 3/3 nodes',
+      'website/agent in default: FalcoReady: gone',
+      '',
+    ]);
+  });
 });
 
 describe('the live view on a terminal', () => {
+  it('given conditions of its own, when shown, then they stand below their instance; those of the engine do not', () => {
+    const shell = paper({ live: true });
+    createLiveView(shell, now).show([agent('3/3')]);
+    expect(shell.text().split('\n').slice(2)).toEqual([
+      expect.stringMatching(/^default +website\/agent +True +Because +0 +10s$/),
+      expect.stringMatching(/^ +FalcoReady +True +Ready +5s +Falco running on 3\/3 nodes$/),
+      '',
+    ]);
+  });
+
   it('given a change, when shown, then as many rows are erased as were painted', () => {
     const shell = paper({ live: true });
     const view = createLiveView(shell, now);

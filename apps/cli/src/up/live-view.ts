@@ -4,7 +4,7 @@
  */
 import { widthOf } from '../output/palette.ts';
 import type { Shell } from '../shell.ts';
-import type { InstanceReport } from '../status/gather.ts';
+import { type InstanceReport, ownConditions } from '../status/gather.ts';
 import { statusTable } from '../status/table.ts';
 
 export interface LiveView {
@@ -31,7 +31,7 @@ function repainting(shell: Shell, now: () => Date): LiveView {
   };
   return {
     show(instances) {
-      const options = { namespaces: true, paint: shell.paint, columns: shell.columns, now: now() };
+      const options = { namespaces: true, conditions: true, paint: shell.paint, columns: shell.columns, now: now() };
       const next = `\n${fit(statusTable(instances, options), shell.rows)}`;
       if (next === table) return;
       const before = erase();
@@ -54,20 +54,23 @@ function fit(table: string, rows: number): string {
 
 function appending(shell: Shell): LiveView {
   const last = new Map<string, string>();
+  const show = (key: string, line: string): void => {
+    if (last.get(key) !== line) shell.out(`${line}\n`);
+    last.set(key, line);
+  };
   return {
     show(instances) {
-      for (const { kind, namespace, name, ready, reason, message, children } of instances) {
+      const present = new Set<string>();
+      for (const instance of instances) {
+        const { kind, namespace, name, ready, reason, message, children } = instance;
         const key = `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`;
-        const line = `${key}: Ready=${ready} ${reason}${message === '' ? '' : `: ${message}`} (${children.length} children)\n`;
-        if (last.get(key) !== line) shell.out(line);
-        last.set(key, line);
+        present.add(key);
+        for (const { type, ...condition } of ownConditions(instance)) {
+          present.add(`${key}: ${type}`);
+          show(`${key}: ${type}`, `  ${type}=${condition.status} ${because(condition)}`);
+        }
+        show(key, `${key}: Ready=${ready} ${because({ reason, message })} (${children.length} children)`);
       }
-      const present = new Set(
-        instances.map(
-          ({ kind, namespace, name }) =>
-            `${kind.toLowerCase()}/${name}${namespace === undefined ? '' : ` in ${namespace}`}`,
-        ),
-      );
       for (const key of last.keys()) {
         if (present.has(key)) continue;
         last.delete(key);
@@ -76,4 +79,8 @@ function appending(shell: Shell): LiveView {
     },
     say: (text) => shell.out(text),
   };
+}
+
+function because({ reason, message }: { readonly reason: string; readonly message: string }): string {
+  return message === '' ? reason : `${reason}: ${message}`;
 }

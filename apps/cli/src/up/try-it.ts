@@ -1,19 +1,23 @@
-/** Three things to try in a cluster that is up, as commands that work when they are pasted. Pure. */
-import type { Operator } from '@keelson/runtime';
+/** Things to try in a cluster that is up, as commands that work when they are pasted: those of the project, or three that fit any. Pure. */
 import { type KubeObject, storageVersionOf } from '@keelson/schema';
+import type { Suggestion } from '../config/define-config.ts';
+import type { Project } from '../config/load-config.ts';
 import type { InstanceReport } from '../status/gather.ts';
-
-export interface Suggestion {
-  readonly command: string;
-  readonly why: string;
-}
 
 /** `kubectl` and `keelson` are how the user calls them, kubeconfig and all. */
 export function suggestions(
-  operators: readonly Operator[],
+  { operators, up }: Pick<Project, 'operators' | 'up'>,
   instances: readonly InstanceReport[],
   call: { kubectl: string; keelson: string },
 ): Suggestion[] {
+  if (up.tryIt !== undefined) {
+    return up.tryIt.map(({ command, why }) => ({
+      command: command.replace(/^(kubectl|keelson)(?= )/, (program) =>
+        program === 'kubectl' ? call.kubectl : call.keelson,
+      ),
+      why,
+    }));
+  }
   const [operator] = operators;
   if (operator === undefined) return [];
   const { resource } = operator;

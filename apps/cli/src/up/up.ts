@@ -54,6 +54,7 @@ async function perform({ project, samples, stage, started, shell }: Play, signal
   const client = createClient(stage.config, { userAgent: 'keelson-cli' });
   const installed: Installed[] = [];
   const put = async (what: string, objects: readonly KubeObject[], keep = false): Promise<void> => {
+    if (objects.length === 0) return;
     shell.out(`· ${what}\n`);
     const tell = (one: Installed): void => {
       installed.push(one);
@@ -63,16 +64,31 @@ async function perform({ project, samples, stage, started, shell }: Play, signal
   };
   try {
     const account = `${project.namespace}/${project.name}`;
+    if (!stage.stays) await put('installing the CRDs of other projects', await foreignCrds(project, shell));
     await put('installing the CRDs', crdsOf(project));
     await put(`installing the permissions of ServiceAccount ${account}`, [namespaceOf(project), ...rbacOf(project)]);
     await using operators = await startOperators(project, client, stage, signal);
     shell.out(`· running ${project.operators.map(({ name }) => name).join(', ')} (log: ${operators.log})\n`);
-    if (samples.length > 0) await put(`applying ${samples.length} samples`, samples, true);
+    await put(`applying ${samples.length} samples`, samples, true);
     await Promise.race([watchInstances({ project, client, stage, started, shell }, signal), operators.ended]);
   } finally {
     await client.close();
   }
   if (stage.stays) shell.out(farewell(installed, stage));
+}
+
+/** Without them the operators wait for what they need, which is no reason not to play. */
+async function foreignCrds({ up: { crds } }: Project, shell: Shell): Promise<KubeObject[]> {
+  if (crds === undefined) return [];
+  try {
+    const files = await crds((line) => shell.out(`· ${line}\n`));
+    return (await readManifests(files, shell)).map(({ object }) => object);
+  } catch (error) {
+    shell.note(
+      `note: there are no CRDs of other projects: ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    return [];
+  }
 }
 
 function farewell(installed: readonly Installed[], { call }: Stage): string {

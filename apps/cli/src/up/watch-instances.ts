@@ -64,7 +64,7 @@ function readyLine({ started, shell }: Watched): string {
 
 function advice({ project, stage, shell }: Watched, instances: readonly InstanceReport[]): string {
   const { name, faint } = shell.paint;
-  const things = suggestions(project.operators, instances, stage.call).flatMap(({ command, why }, index) => [
+  const things = suggestions(project, instances, stage.call).flatMap(({ command, why }, index) => [
     `  ${index + 1}. ${faint(`${why}:`)}`,
     `     ${name(command)}`,
   ]);
