@@ -16,6 +16,10 @@ import {
 } from '@keelson/schema';
 import type { SecurityContext, Volume, VolumeMount } from 'kubernetes-types/core/v1.js';
 
+/** `kubectl apply` drops every null before it sends an object, unless it applies on the server. */
+const takingAway =
+  'Null takes a field away, if it is applied with --server-side; {$patch: delete} in the place of an object always does.';
+
 const common = {
   tolerations: Type.Optional(
     tolerations({ maxItems: 50, description: 'Added; one of the same key and effect is replaced.' }),
@@ -32,7 +36,7 @@ const common = {
   ),
   securityContext: Type.Optional(
     freeForm<SecurityContext>({
-      description: 'Of the first container; merged by field, as in a container. Null takes a field away.',
+      description: `Of the first container; merged by field, as in a container. ${takingAway}`,
     }),
   ),
   volumes: Type.Optional(
@@ -49,8 +53,7 @@ const common = {
   ),
   podTemplate: Type.Optional(
     freeForm({
-      description:
-        'A strategic merge patch on the pod template (metadata and spec), as kubectl patch takes it, for every field that has no word here. A container that is not there yet is added.',
+      description: `A strategic merge patch on the pod template (metadata and spec), as kubectl patch takes it, for every field that has no word here. A container that is not there yet is added. ${takingAway}`,
       examples: [{ spec: { hostNetwork: true, containers: [{ name: 'falco', tty: true }] } }],
     }),
   ),
@@ -87,6 +90,5 @@ export const override = Type.Object(
   },
 );
 
-export type NodeAgentOverride = Static<typeof nodeAgentOverride>;
 export type ToolOverride = Static<typeof toolOverride>;
 export type Override = Static<typeof override>;

@@ -1,6 +1,6 @@
 /**
  * GENERATED from the OpenAPI document of an API server: the fields of a pod template and of update strategies, and what lists
- * are merged by. pod-fields.test.ts fails when a server says otherwise, and with GOLDEN=write it writes this file anew.
+ * are merged by. server.test.ts fails when a server says otherwise, and with GOLDEN=write it writes this file anew.
  */
 import { parseFieldTable } from './field-type.ts';
 

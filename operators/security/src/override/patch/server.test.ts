@@ -172,6 +172,17 @@ describe('a strategic merge gives what kubectl patch gives', () => {
     expect(checkPatch(patch, 'PodTemplateSpec', '')).toEqual([]);
   });
 
+  test('a field that cannot be empty is taken away, where a server only says that it cannot', async () => {
+    const patch = container({
+      livenessProbe: { $patch: 'delete' },
+      securityContext: { seccompProfile: { $patch: 'delete' } },
+    });
+    expect(await patched(patch)).toBeUndefined();
+    expect(await merged(patch)).toEqual(
+      await patched(container({ livenessProbe: null, securityContext: { seccompProfile: null } })),
+    );
+  });
+
   test('kubectl itself agrees', async () => {
     const [, , , , namespace = ''] = path.split('/').slice(1);
     const patch = cases['containers in another order'] ?? {};
