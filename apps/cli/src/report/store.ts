@@ -159,13 +159,15 @@ const remedies = {
   privileges: 'give that user the privileges read, write and create_index on the index',
 } as const;
 
+/** What the store says is wrong; the body itself where something else answers, such as a proxy. */
 function reasonOf(body: string): string {
+  const text = body.trim().replace(/\s+/g, ' ');
   try {
     const { error } = JSON.parse(body) as { error?: { type?: string; reason?: string } | string };
     if (typeof error === 'string') return error;
-    return [error?.type, error?.reason].filter((part) => part !== undefined).join(': ');
+    return error === undefined ? text : [error.type, error.reason].filter((part) => part !== undefined).join(': ');
   } catch {
-    return body.trim().replace(/\s+/g, ' ');
+    return text;
   }
 }
 

@@ -228,9 +228,23 @@ describe('keelson report vulnerabilities', () => {
     const { code, stderr, summary } = await report([], credentials, bare.kubeconfig);
     expect({ code, stderr }).toEqual({
       code: 6,
-      stderr: expect.stringContaining('vulnerabilityreports.aquasecurity.github.io'),
+      stderr: expect.stringMatching(
+        /vulnerabilityreports\.aquasecurity\.github\.io[\s\S]*remedy: trivy-operator writes them/,
+      ),
     });
     expect(summary).toMatchObject({ complete: false });
+  });
+
+  it('given a store behind TLS, when run, then its certificate is checked against the CA file, and only --insecure-skip-verify does without', async () => {
+    await put(vulnerabilityReport('web', [vulnerability('CVE-1')]));
+    // The API server itself has a certificate of an authority of its own. It is no store, and says so only to whom trusts it.
+    const file = join(await mkdtemp(join(tmpdir(), 'keelson-ca-')), 'ca.pem');
+    await writeFile(file, env.authority);
+    const refused = { code: 3, stderr: expect.stringContaining('its certificate is refused (') };
+    expect(await report(['--url', env.url])).toMatchObject(refused);
+    const answered = { code: 5, stderr: expect.stringContaining('the user lacks a privilege: 403 ') };
+    expect(await report(['--url', env.url, '--ca-file', file])).toMatchObject(answered);
+    expect(await report(['--url', env.url, '--insecure-skip-verify'])).toMatchObject(answered);
   });
 
   it('given pages that take longer than the API server keeps its snapshot, when run, then it goes on with the next ones', async () => {

@@ -8,10 +8,11 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { KubeClient } from '@keelson/kube';
+import type { Fault, KubeClient } from '@keelson/kube';
 import { withCluster } from '../cluster/connect.ts';
+import { faultToFailure, isAnyFault } from '../cluster/fault-to-failure.ts';
 import type { ReportOptions } from '../commands/report.ts';
-import { failure } from '../failure.ts';
+import { type Failure, failure } from '../failure.ts';
 import { onInterrupt } from '../run/signals.ts';
 import type { Shell } from '../shell.ts';
 import { sendBulk } from './bulk.ts';
@@ -35,9 +36,7 @@ export async function reportVulnerabilities(options: ReportOptions, shell: Shell
       store === undefined ? printDocuments(client, run) : storeDocuments(client, store, run),
     );
   } catch (error) {
-    throw interruption.signal.aborted
-      ? failure('undelivered', 'interrupted before everything was stored', 'the next run stores the rest', error)
-      : error;
+    throw interruption.signal.aborted ? interrupted(error) : isAnyFault(error) ? clusterFailure(error) : error;
   } finally {
     const { clusterName: cluster, index, namespace } = options;
     const about = { cluster, index, ...(namespace === undefined ? {} : { namespace }) };
@@ -54,6 +53,16 @@ export async function reportVulnerabilities(options: ReportOptions, shell: Shell
       'the summary on stdout names the first of them with the reason; the others are stored',
     );
   }
+}
+
+function interrupted(cause: unknown): Failure {
+  return failure('undelivered', 'interrupted before everything was stored', 'the next run stores the rest', cause);
+}
+
+function clusterFailure(fault: Fault): Failure {
+  if (fault.code !== 'KindNotServed') return faultToFailure(fault);
+  const remedy = 'trivy-operator writes them: install it (https://aquasecurity.github.io/trivy-operator)';
+  return failure('missing', fault.message, remedy, fault);
 }
 
 interface Run {

@@ -1,4 +1,7 @@
-/** `keelson new feature`, as docs/guides/features.md tells it: in a copy of the checkout, and what it writes passes untouched. */
+/**
+ * `keelson new feature`, as docs/guides/features.md tells it: in a copy of the checkout, and what it writes passes untouched.
+ * `GOLDEN=write make test ARGS=apps/cli/src/scaffold/new-feature.test.ts` writes the golden files of the template anew: read the diff.
+ */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,6 +40,7 @@ describe('keelson new feature', () => {
         include: ['operators/*/src'],
       }),
     );
+    if (process.env.GOLDEN === 'write') await renewTemplate(copy);
   });
   afterAll(() => rm(copy, { recursive: true, force: true }));
 
@@ -50,9 +54,7 @@ describe('keelson new feature', () => {
     for (const file of await readdir(join(copy, folder), { recursive: true, withFileTypes: true })) {
       if (file.isFile()) expect(await readFile(join(file.parentPath, file.name), 'utf8')).not.toMatch(/sample.?tool/i);
     }
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-    const tested = await run(process.execPath, [vitest, 'run', '--project', 'beside', folder], { cwd: copy });
-    expect(tested.stdout).toMatch(/Tests .*4 passed/);
+    expect((await test(copy, folder, {})).stdout).toMatch(/Tests .*4 passed/);
     await run(bin('tsc'), ['-p', 'tsconfig.json'], { cwd: copy });
     await run(bin('biome'), ['check', 'operators/security/src/features'], { cwd: copy });
   }, 300_000);
@@ -77,3 +79,21 @@ describe('keelson new feature', () => {
     });
   });
 });
+
+function test(copy: string, folder: string, env: Readonly<Record<string, string>>) {
+  const { GOLDEN: _, ...inherited } = process.env;
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
+  const options = { cwd: copy, env: { ...inherited, ...env } };
+  return run(process.execPath, [vitest, 'run', '--project', 'beside', folder], options);
+}
+
+/** The template is a feature of its own name: made, written anew, and taken away again. */
+async function renewTemplate(copy: string): Promise<void> {
+  const features = join(copy, 'operators/security/src/features');
+  const list = await readFile(join(features, 'index.ts'), 'utf8');
+  await keelson(['new', 'feature', 'sample-tool'], { cwd: copy });
+  await test(copy, 'operators/security/src/features/sample-tool', { GOLDEN: 'write' });
+  await cp(join(features, 'sample-tool/golden'), join(root, 'apps/cli/templates/feature/golden'), { recursive: true });
+  await rm(join(features, 'sample-tool'), { recursive: true });
+  await writeFile(join(features, 'index.ts'), list);
+}
