@@ -33,12 +33,14 @@ export function reportCommand(shell: Shell): Command {
       .option('--cluster-name <name>', 'how this cluster is called in the documents', 'kubernetes')
       .option('-n, --namespace <name>', 'the reports of this namespace only (default: all)')
       .addOption(
-        new Option('--page-size <number>', 'reports to read at once').default(100).argParser((text) => {
-          const size = Number(text);
-          if (!/^\d+$/.test(text) || size < 1 || size > 1000)
-            throw new InvalidArgumentError('Use a number from 1 to 1000.');
-          return size;
-        }),
+        new Option('--page-size <number>', 'most reports to read at once; large ones are read in smaller pages')
+          .default(100)
+          .argParser((text) => {
+            const size = Number(text);
+            if (!/^\d+$/.test(text) || size < 1 || size > 1000)
+              throw new InvalidArgumentError('Use a number from 1 to 1000.');
+            return size;
+          }),
       )
       .option('--ca-file <file>', 'PEM of the certificates that the one of the store is checked against')
       .option('--insecure-skip-verify', 'trust any certificate of the store; for trials only')

@@ -42,25 +42,27 @@ export class Tally {
   }
 
   /** Documents that were read and of which nobody can say that they are stored. */
-  missing(): number {
+  #missing(): number {
     return this.documents - this.created - this.updated - this.unchanged;
   }
 
-  summary(about: { cluster: string; index: string; namespace?: string }, seconds: number): string {
+  /** One line of JSON; what became of the documents only where they were to be stored. */
+  summary(about: { cluster: string; index: string; namespace?: string }, seconds: number, stores: boolean): string {
+    const { complete, reports, documents } = this;
+    const read = { ...about, complete, reports, documents };
+    const took = { seconds: Math.round(seconds * 10) / 10 };
+    if (!stores) return JSON.stringify({ ...read, ...took });
     return JSON.stringify({
-      ...about,
-      complete: this.complete,
-      reports: this.reports,
-      documents: this.documents,
+      ...read,
       created: this.created,
       updated: this.updated,
       unchanged: this.unchanged,
       resolved: this.resolved,
       ...(this.resolveSkipped === undefined ? {} : { resolveSkipped: this.resolveSkipped }),
-      missing: this.missing(),
+      missing: this.#missing(),
       refused: this.#reasons,
       retries: this.retries,
-      seconds: Math.round(seconds * 10) / 10,
+      ...took,
     });
   }
 

@@ -210,7 +210,15 @@ describe('keelson report vulnerabilities', () => {
     ]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ _id: expect.any(String), vulnerability: { id: 'CVE-1' } });
-    expect(JSON.parse(stderr)).toMatchObject({ complete: true, documents: 1 });
+    expect(JSON.parse(stderr)).toEqual({
+      cluster: 'kubernetes',
+      index: 'security-vuln',
+      namespace,
+      complete: true,
+      reports: 1,
+      documents: 1,
+      seconds: expect.any(Number),
+    });
     expect(store.requests).toEqual([]);
   });
 

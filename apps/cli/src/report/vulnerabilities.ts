@@ -40,7 +40,7 @@ export async function reportVulnerabilities(options: ReportOptions, shell: Shell
   } finally {
     const { clusterName: cluster, index, namespace } = options;
     const about = { cluster, index, ...(namespace === undefined ? {} : { namespace }) };
-    const line = `${tally.summary(about, (performance.now() - started) / 1000)}\n`;
+    const line = `${tally.summary(about, (performance.now() - started) / 1000, store !== undefined)}\n`;
     if (store === undefined) shell.note(line);
     else shell.out(line);
     await store?.close();
