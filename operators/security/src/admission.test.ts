@@ -48,6 +48,11 @@ describe('admission', () => {
   test.each<[string, KubeObject, string]>([
     ['the pipeline that comes by itself', agentOf(['falco']), 'otel_pipeline is added'],
     [
+      'an override that reaches nothing',
+      agentOf(['falco'], { override: { perTool: { falcoo: { image: 'x' } } } }),
+      'spec.override.perTool.falcoo',
+    ],
+    [
       'a mistake in what is off',
       agentOf([{ name: 'falco', enabled: false, config: { driver: 7 } }]),
       '(the feature is off)',

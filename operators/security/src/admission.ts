@@ -5,9 +5,13 @@
 import type { Admission, Verdict } from '@keelson/runtime';
 import type { Problem } from '@keelson/schema';
 import type { Feature } from './feature.ts';
-import { overrideProblems } from './override/override.ts';
+import { applyOverrides, overrideProblems } from './override/override.ts';
 import type { Agent, SecurityAgent } from './resource.ts';
+import { featureContext } from './steps/context.ts';
+import { contribute } from './steps/contribute.ts';
+import { dress } from './steps/dress.ts';
 import { type Examination, examine } from './steps/examine.ts';
+import { ownedKinds } from './steps/kinds.ts';
 
 export function createAdmission(features: readonly Feature[]): Admission<typeof SecurityAgent> {
   return {
@@ -21,7 +25,7 @@ export function createAdmission(features: readonly Feature[]): Admission<typeof 
           ...outputProblems(object, examination),
           ...overrideProblems(object.spec.override),
         ],
-        warnings: warningsOf(object, examination),
+        warnings: [...warningsOf(object, examination), ...overrideWarnings(object, examination, features)],
       };
     },
   };
@@ -61,4 +65,16 @@ function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly
         ]
       : []),
   ];
+}
+
+/** What would be said by the condition OverridesApplied, if nothing stood in the way of any feature. */
+function overrideWarnings(self: Agent, { active }: Examination, features: readonly Feature[]): readonly string[] {
+  if (self.spec.override === undefined) return [];
+  const malformed = new Set(overrideProblems(self.spec.override).map(({ path }) => path));
+  const sources = active.flatMap(({ feature, config }) => feature.telemetry?.(config) ?? []);
+  const contributed = contribute(active, featureContext(self, sources));
+  const dressed = dress(contributed, { self, features, kinds: ownedKinds(features), findings: undefined });
+  const ids = features.map(({ id }) => id);
+  const { unmatched } = applyOverrides(self.spec.override, dressed, ids);
+  return unmatched.filter(({ path }) => !malformed.has(path)).map(({ path, message }) => `${path}: ${message}`);
 }

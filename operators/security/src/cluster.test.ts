@@ -102,7 +102,9 @@ describe('the full sample', () => {
     await vi.waitFor(
       async () =>
         expect((await notes()).filter((note) => note.includes('falco'))).toContainEqual(
-          expect.stringMatching(/DaemonSet security-system\/falco: .*spec\.template\.spec\.priorityClassName: .* \(set by mallory\)/),
+          expect.stringMatching(
+            /DaemonSet security-system\/falco: .*spec\.template\.spec\.priorityClassName: .* \(set by mallory\)/,
+          ),
         ),
       { timeout: 5_000, interval: 100 },
     );

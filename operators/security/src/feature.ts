@@ -121,14 +121,25 @@ export function defineFeature<Schema extends TSchema>(
 /** A shape that is judged twice: by its schema, and what fits that by the feature. */
 function checkedShape<Config>(shape: Shape<Config>, check: FeatureDefinition<Config>['check']): Shape<Config> {
   if (check === undefined) return shape;
+  // Half a megabyte of rules takes a second to check, and an agent is looked at often: what was checked is not checked again.
+  const known = new WeakMap<object, { readonly path: string; readonly result: ShapeResult<Config> }>();
+  const parse = (value: unknown, path: string): ShapeResult<Config> => {
+    const result = shape.parse(value, path);
+    const problems = result.ok ? check(result.value) : [];
+    if (problems.length === 0) return result;
+    const prefix = path === '' ? '' : `${path}.`;
+    return { ok: false, problems: problems.map((problem) => ({ ...problem, path: `${prefix}${problem.path}` })) };
+  };
   return Object.freeze({
     schema: shape.schema,
     parse(value: unknown, path = ''): ShapeResult<Config> {
-      const result = shape.parse(value, path);
-      const problems = result.ok ? check(result.value) : [];
-      if (problems.length === 0) return result;
-      const prefix = path === '' ? '' : `${path}.`;
-      return { ok: false, problems: problems.map((problem) => ({ ...problem, path: `${prefix}${problem.path}` })) };
+      // What can still change is looked at anew.
+      if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return parse(value, path);
+      const before = known.get(value);
+      if (before?.path === path) return before.result;
+      const result = parse(value, path);
+      known.set(value, { path, result });
+      return result;
     },
   });
 }

@@ -32,6 +32,7 @@ import { isSame } from './plan/value.ts';
 import { toWanted } from './plan/wanted.ts';
 import { decide } from './reconciler/decide.ts';
 import { collectOwned, observe } from './reconciler/observe.ts';
+import { createParseOnce } from './reconciler/parse-once.ts';
 import { planTurn } from './reconciler/perform.ts';
 import type { Engine, Turn } from './reconciler/turn.ts';
 import { createRedactor } from './redact.ts';
@@ -125,6 +126,7 @@ async function prepareTurn<R extends Resource, X>(
     span: (_, run) => run(),
     hooks: {},
     effects: createEffectRunner({ operator, clock: systemClock }),
+    parse: createParseOnce(operator.resource),
     settled: createSettled(),
     settledStatus: createSettled(),
   };

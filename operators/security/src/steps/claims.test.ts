@@ -25,6 +25,7 @@ const agent = (
     status: runs ? { tools: { guard: {} } } : {},
   } as unknown as Agent;
 };
+const claim = { id: 'guard', collectors: ['carrier', 'otel-node-collector'] };
 const older = { age: '2025-01-01T00:00:00Z' };
 
 describe('claimant', () => {
@@ -38,11 +39,11 @@ describe('claimant', () => {
     ['it is off there', agent('a'), false, agent('b', { ...older, off: true }), false],
     ['other nodes', agent('a', { nodes: { team: 'x' } }), false, agent('b', { ...older, nodes: { team: 'y' } }), false],
     [
-      'other nodes for this tool alone',
+      'other nodes for this tool alone: the collectors of the one would read what the tool of the other writes',
       agent('a', { only: { team: 'x' } }),
       false,
       agent('b', { ...older, nodes: { team: 'y' } }),
-      false,
+      true,
     ],
     [
       'nodes that overlap',
@@ -53,7 +54,7 @@ describe('claimant', () => {
     ],
     ['one of them everywhere', agent('a', { nodes: { team: 'x' } }), false, agent('b', older), true],
   ])('%s', (_case, self, running, other, claimed) => {
-    expect(claimant(self, [self, other], 'guard', running)?.metadata.name).toBe(
+    expect(claimant(self, [self, other], { ...claim, running })?.metadata.name).toBe(
       claimed ? other.metadata.name : undefined,
     );
   });
@@ -65,7 +66,10 @@ describe('claimant', () => {
       [agent('a', { ...older, runs: false }), agent('b', { runs: true })],
     ] as const) {
       const runs = (one: Agent) => one.status?.tools?.guard !== undefined;
-      const claims = [claimant(a, [a, b], 'guard', runs(a)), claimant(b, [a, b], 'guard', runs(b))];
+      const claims = [
+        claimant(a, [a, b], { ...claim, running: runs(a) }),
+        claimant(b, [a, b], { ...claim, running: runs(b) }),
+      ];
       expect(claims.filter((one) => one === undefined)).toHaveLength(1);
     }
   });

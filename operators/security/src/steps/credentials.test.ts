@@ -47,9 +47,12 @@ describe('missingSecret', () => {
   });
 });
 
-test('the version changes with any Secret, and holds nothing of it', () => {
-  expect(secretVersion(good)).toBe('login=7');
-  expect(secretVersion({ ...good, ca: { keys: [], version: '9' } })).toBe('ca=9,login=7');
-  expect(secretVersion({ login: null })).toBeUndefined();
-  expect(secretVersion(undefined)).toBeUndefined();
+test('the version changes with any Secret that is asked for, and holds nothing of it', () => {
+  const both = { ...good, ca: { keys: [], version: '9' } };
+  expect(secretVersion(good, new Set(['login']))).toBe('login=7');
+  expect(secretVersion(both, new Set(['login', 'ca']))).toBe('ca=9,login=7');
+  expect(secretVersion(both, new Set(['ca']))).toBe('ca=9');
+  expect(secretVersion(both, new Set())).toBeUndefined();
+  expect(secretVersion({ login: null }, new Set(['login']))).toBeUndefined();
+  expect(secretVersion(undefined, new Set(['login']))).toBeUndefined();
 });

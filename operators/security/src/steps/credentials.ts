@@ -67,10 +67,10 @@ function keyText(keys: readonly string[]): string {
   return `${keys.length === 1 ? 'key' : 'keys'} ${keys.map((key) => `'${key}'`).join(' and ')}`;
 }
 
-/** A word that changes when any of the Secrets does. */
-export function secretVersion(findings: Findings | undefined): string | undefined {
+/** A word that changes when any of these Secrets does. */
+export function secretVersion(findings: Findings | undefined, names: ReadonlySet<string>): string | undefined {
   const versions = Object.entries(findings ?? {}).flatMap(([name, finding]) =>
-    finding === null ? [] : [`${name}=${finding.version}`],
+    finding === null || !names.has(name) ? [] : [`${name}=${finding.version}`],
   );
   return versions.length === 0 ? undefined : versions.sort().join(',');
 }

@@ -85,8 +85,9 @@ describe('dress', () => {
     expect(high.clerk).toEqual(low.clerk);
   });
 
-  test('a changed Secret rolls the pods that write to the store, and no others', () => {
-    const found = (version: string) => dressed({}, { level: 'low' }, { login: { keys: [], version } });
+  test('a changed Secret rolls the pods that use it, and no others', () => {
+    const output = { elasticsearch: { url: 'https://es', auth: { secretRef: { name: 'login' } } } };
+    const found = (version: string) => dressed({ output }, { level: 'low' }, { login: { keys: [], version } });
     expect(found('1').clerk.spec.template.metadata?.annotations).toEqual({ [SECRET_VERSION]: 'login=1' });
     expect(found('2').clerk).not.toEqual(found('1').clerk);
     expect(found('2').guard).toEqual(found('1').guard);

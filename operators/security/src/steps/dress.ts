@@ -69,7 +69,7 @@ function dressPods(
   const { global } = self.spec;
   const { spec, metadata } = template;
   const checksum = checksumOf(template, configMaps);
-  const secrets = feature.usesOutput === true ? secretVersion(findings) : undefined;
+  const secrets = secretVersion(findings, secretsOf(template));
   const annotations = {
     ...(checksum === undefined ? {} : { [CONFIG_CHECKSUM]: checksum }),
     ...(secrets === undefined ? {} : { [SECRET_VERSION]: secrets }),
@@ -126,6 +126,15 @@ function withSelector(object: KubeObject, matchLabels: Readonly<Record<string, s
 function annotationsOf(...parts: readonly (Readonly<Record<string, string>> | undefined)[]) {
   const annotations: Record<string, string> = Object.assign({}, ...parts);
   return Object.keys(annotations).length === 0 ? {} : { annotations };
+}
+
+/** The Secrets that the pods mount, or take their environment from. */
+function secretsOf({ spec }: PodTemplateSpec): ReadonlySet<string> {
+  const mounted = (spec?.volumes ?? []).map(({ secret }) => secret?.secretName);
+  const taken = (spec?.containers ?? []).flatMap(({ env = [] }) =>
+    env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
+  );
+  return new Set([...mounted, ...taken].filter((name) => name !== undefined));
 }
 
 /** Of the ConfigMaps that the pods mount, and of no others: a change rolls exactly the pods concerned. */

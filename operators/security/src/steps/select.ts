@@ -5,10 +5,10 @@
 import type { Observed } from '@keelson/runtime';
 import { apiVersionOf, type KubeObject } from '@keelson/schema';
 import type { Feature } from '../feature.ts';
-import { FEATURE_LABEL } from '../names.ts';
+import { FEATURE_LABEL, NODE_COLLECTOR } from '../names.ts';
 import { type Agent, SecurityAgent } from '../resource.ts';
 import type { LogSource } from '../telemetry/source.ts';
-import { claimant } from './claims.ts';
+import { type Claim, claimant } from './claims.ts';
 import { targetNamespace } from './context.ts';
 import { type Findings, missingSecret } from './credentials.ts';
 import { type Active, examine, misfitText } from './examine.ts';
@@ -49,10 +49,12 @@ export function selectFeatures(
     message: misfitText(misfit),
     keeps: true,
   }));
+  const carriers = features.filter(({ followsSources }) => followsSources === true).map(({ id }) => id);
   const running: Active[] = [];
   for (const one of active) {
     const { feature } = one;
-    const obstacle = obstacleTo(observed, feature, installed.has(feature.id));
+    const claim = { id: feature.id, collectors: [...carriers, NODE_COLLECTOR], running: installed.has(feature.id) };
+    const obstacle = obstacleTo(observed, feature, claim);
     if (obstacle === undefined) running.push(one);
     else held.push({ id: feature.id, feature, ...obstacle });
   }
@@ -65,7 +67,7 @@ export function selectFeatures(
 function obstacleTo(
   observed: AgentObserved,
   feature: Feature,
-  installed: boolean,
+  claim: Claim,
 ): Pick<Held, 'reason' | 'message' | 'keeps'> | undefined {
   const { self, related, served, external } = observed;
   const missing = feature.requires?.find(({ kind }) => !served(kind));
@@ -78,7 +80,7 @@ function obstacleTo(
     };
   }
   if (feature.exclusive !== undefined) {
-    const other = claimant(self, related.list(SecurityAgent) as readonly Agent[], feature.id, installed);
+    const other = claimant(self, related.list(SecurityAgent) as readonly Agent[], claim);
     if (other !== undefined) {
       const { namespace, name } = other.metadata;
       const message =

@@ -62,7 +62,12 @@ export const clerk = defineFeature({
   privileges: [],
   usesOutput: true,
   config: Type.Object({}),
-  contribute: () => [nodeAgent('clerk', { containers: [{ name: 'clerk', image: 'example/clerk:1' }] })],
+  contribute: (_config, { output }) => {
+    const secret = output?.elasticsearch.auth?.secretRef?.name;
+    const env =
+      secret === undefined ? [] : [{ name: 'WORD', valueFrom: { secretKeyRef: { name: secret, key: 'password' } } }];
+    return [nodeAgent('clerk', { containers: [{ name: 'clerk', image: 'example/clerk:1', env }] })];
+  },
 });
 
 export const toys: readonly Feature[] = [guard, judge, clerk];

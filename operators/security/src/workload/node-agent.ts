@@ -8,6 +8,9 @@ export const controlPlaneTolerations: readonly Toleration[] = [
   { key: 'node-role.kubernetes.io/master', operator: 'Exists', effect: 'NoSchedule' },
 ];
 
+/** In a mixed cluster the pods of these tools would hang on Windows nodes. */
+const linux = { 'kubernetes.io/os': 'linux' };
+
 /** The DaemonSet of a tool; selectors, labels, account and priority are the host's. */
 export function nodeAgent(name: string, pod: PodSpec): DaemonSet {
   return manifest(
@@ -17,7 +20,7 @@ export function nodeAgent(name: string, pod: PodSpec): DaemonSet {
       spec: {
         selector: {},
         updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
-        template: { spec: { tolerations: [...controlPlaneTolerations], ...pod } },
+        template: { spec: { nodeSelector: linux, tolerations: [...controlPlaneTolerations], ...pod } },
       },
     },
   );

@@ -5,7 +5,7 @@
  * operator's `finalizeDeadline`; what could not be cleaned up by then is named in a Warning event. Children that garbage
  * collection reaches need nothing from here.
  */
-import { formatProblems, parseInstance, type Resource, toMilliseconds } from '@keelson/schema';
+import { formatProblems, type Resource, toMilliseconds } from '@keelson/schema';
 import type { Finalization } from '../decision.ts';
 import { removeChild } from '../execute/remove.ts';
 import { isReachable } from '../marks.ts';
@@ -84,7 +84,7 @@ async function askOperator<R extends Resource, X>(
 ): Promise<Finalization<R> | undefined> {
   const { operator } = turn.engine;
   if (operator.finalize === undefined) return undefined;
-  const parsed = parseInstance(operator.resource, turn.self.object);
+  const parsed = turn.engine.parse(turn.self.object);
   if (parsed.ok) return operator.finalize(await observe(turn, parsed.instance, owned));
   warn(
     turn,

@@ -1,4 +1,4 @@
-import { formatProblems, parseInstance, type Ref, type Resource } from '@keelson/schema';
+import { formatProblems, type Ref, type Resource } from '@keelson/schema';
 import { reject } from '../decision.ts';
 import { createEffectRunner } from '../effects/runner.ts';
 import { finalize } from '../finalize/finalize.ts';
@@ -21,6 +21,7 @@ import {
 import { decide } from './decide.ts';
 import { createMemory, type Memory, type Notes, noteFailure, noteOutcome, pastOf } from './memory.ts';
 import { collectOwned, observe } from './observe.ts';
+import { createParseOnce } from './parse-once.ts';
 import { executeTurn, planTurn, protectOrphans, runEffects } from './perform.ts';
 import type { Engine, EngineHooks, EngineParts, Span, Turn } from './turn.ts';
 
@@ -42,6 +43,7 @@ export function createReconciler<R extends Resource, X>(options: ReconcilerOptio
     span: options.span ?? ((_, run) => run()),
     hooks: options.hooks ?? {},
     effects: createEffectRunner({ operator, clock, onRun: (run) => options.hooks?.effect?.(run) }),
+    parse: createParseOnce(operator.resource),
     settled: createSettled(),
     settledStatus: createSettled(),
   };
@@ -96,7 +98,7 @@ async function converge<R extends Resource, X>(turn: Turn<R, X>, notes: Notes): 
   const { operator, span } = turn.engine;
   const owned = collectOwned(turn);
   await protectOrphans(turn, owned);
-  const parsed = parseInstance(operator.resource, turn.self.object);
+  const parsed = turn.engine.parse(turn.self.object);
   if (!parsed.ok) {
     const invalid = reject<R>({ reason: 'InvalidSpec', message: formatProblems(parsed.problems) });
     return span('status', () => concludeReject(turn, invalid));

@@ -14,6 +14,7 @@ import type { Operator, Related, Watch } from '../operator.ts';
 import type { Step } from '../plan/plan.ts';
 import type { Settled } from '../plan/settled.ts';
 import type { Redactor } from '../redact.ts';
+import type { ParseOnce } from './parse-once.ts';
 
 /** The caches of one operator. */
 export interface Stores {
@@ -58,6 +59,7 @@ export interface Engine<R extends Resource = Resource, X = unknown> extends Engi
   readonly span: Span;
   readonly hooks: EngineHooks;
   readonly effects: EffectRunner;
+  readonly parse: ParseOnce<R>;
   /** What the server makes of our children, and of our status. */
   readonly settled: Settled;
   readonly settledStatus: Settled;

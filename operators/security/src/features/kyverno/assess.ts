@@ -29,5 +29,5 @@ export function assess({ mode }: Config, context: AssessContext): Assessment {
     told.length === 0
       ? `${title}: ${policies.length} policies in place, it has not said anything about them yet`
       : `${title} ${doing} ${numbers.ready}/${numbers.desired} policies${silent > 0 ? `, nothing said about ${silent} yet` : ''}`;
-  return { status: 'True', reason: 'Ready', message, ...numbers };
+  return { status: 'True', reason: 'Ready', message, ...(told.length === 0 ? {} : numbers) };
 }
