@@ -3,7 +3,7 @@
  * field is unknown to it), and what was just applied needs no change. Whatever is invalid is told with a path.
  */
 import { previewInstance, renderInstance } from '@keelson/runtime';
-import { type Condition, type KubeObject, manifest, Namespace, Secret } from '@keelson/schema';
+import { type KubeObject, manifest, Namespace, Secret } from '@keelson/schema';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { features } from './features/index.ts';
@@ -67,10 +67,7 @@ describe(`random agents (KEELSON_SEED=${seed})`, () => {
       fc.asyncProperty(arbitraryAgent(features), async (agent) => {
         // Secrets of random keys do not exist: what waits for them is not the question here.
         await stage.setAgent(agent);
-        await vi.waitFor(async () => expect(await applied()).toMatchObject({ status: 'True' }), {
-          timeout: 20_000,
-          interval: 20,
-        });
+        await vi.waitFor(untilApplied, { timeout: 20_000, interval: 20 });
         const { plan, problems } = await previewInstance({
           operator: security,
           client: stage.admin,
@@ -87,11 +84,12 @@ describe(`random agents (KEELSON_SEED=${seed})`, () => {
   const withoutUid = ({ metadata: { name, namespace = '' }, ...rest }: KubeObject): KubeObject =>
     ({ ...rest, metadata: { name, namespace } }) as KubeObject;
 
-  /** The condition, if it is about the spec that is stored. */
-  async function applied(): Promise<Condition | undefined> {
+  /** Fails with what is in the way. */
+  async function untilApplied(): Promise<void> {
     const { metadata, status } = await stage.agent('main', 'security-system');
     const found = status?.conditions?.find(({ type }) => type === 'Applied');
-    return found?.observedGeneration === metadata.generation ? found : undefined;
+    if (found?.status !== 'True' || found.observedGeneration !== metadata.generation)
+      throw new Error(`generation ${metadata.generation} is not applied yet: ${JSON.stringify(found)}`);
   }
 
   async function dryRun(object: KubeObject): Promise<void> {
