@@ -47,11 +47,26 @@ export function nextStatus(input: StatusInput): KubeObject {
       ...(uid === undefined ? {} : { uid }),
     },
     status: {
-      ...fields,
+      ...withoutEmpty(fields),
       ...(generation === undefined ? {} : { observedGeneration: generation }),
       conditions: toConditions(conditions, before, generation, now),
     },
   };
+}
+
+/**
+ * The fields that say something. A map or list that was full and is now empty cannot be applied: the server would take all its
+ * entries away, find nothing left of it and store null, which the schema refuses. Left out, it goes.
+ */
+function withoutEmpty(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(fields).map(
+    ([name, value]) => [name, isMap(value) ? withoutEmpty(value) : value] as const,
+  );
+  return Object.fromEntries(entries.filter(([, value]) => !isEmpty(value)));
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isMap(value) && Object.keys(value).length === 0;
 }
 
 function engineNotes({ note, accepted, applied, ready }: StatusInput, before: readonly Condition[]): ConditionNote[] {

@@ -74,6 +74,17 @@ describe('the status', () => {
     expect(await stage.writesDuring(() => stage.bench.turn('web'))).toEqual([]);
   });
 
+  it('lets a map that was full become empty', async () => {
+    await stage.bench.create('web');
+    const saying = (current: { state?: string }) => () =>
+      apply<Bundle>({ objects: [], status: { phase: 'A', current } });
+    stage.bench.rules = saying({ state: 'busy' });
+    await stage.bench.turn('web');
+    stage.bench.rules = saying({});
+    await stage.bench.turn('web');
+    expect((await stage.bench.self('web'))?.status).not.toHaveProperty('current');
+  });
+
   it('does not let a status field that the schema does not have cause a write each turn', async () => {
     await stage.bench.create('web');
     stage.bench.rules = () => apply({ objects: [], status: { phase: 'A', unknown: 1 } as never });
