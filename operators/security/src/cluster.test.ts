@@ -195,6 +195,10 @@ describe('the full sample', () => {
     }
   });
 
+  test('in all of this it was refused nothing: its generated permissions are enough', async () => {
+    expect(await stage.env.audit.entries({ user: OPERATOR_USER, code: 403 })).toEqual([]);
+  });
+
   const current = () => stage.agent(ref.name, ref.namespace);
   const get = <T extends KubeObject>(kind: Kind<T>, name: string) =>
     stage.admin.find(kind, { name, namespace: ref.namespace });
