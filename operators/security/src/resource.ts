@@ -167,4 +167,3 @@ export const SecurityAgent = defineResource({
 
 export type Agent = Instance<typeof SecurityAgent>;
 export type Output = Static<typeof output>;
-export type FeatureSpec = Static<typeof feature>;

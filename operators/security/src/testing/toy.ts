@@ -1,6 +1,6 @@
 /** Small features for tests of the host: what a tool is does not matter there. */
 import { ConfigMap, DaemonSet, defineKind, manifest, Pod, Type } from '@keelson/schema';
-import { defineFeature, type Feature } from '../feature.ts';
+import { defineFeature } from '../feature.ts';
 import { nodeAgent } from '../workload/node-agent.ts';
 
 /** A kind of somebody else's, which a cluster may lack. */
@@ -69,5 +69,3 @@ export const clerk = defineFeature({
     return [nodeAgent('clerk', { containers: [{ name: 'clerk', image: 'example/clerk:1', env }] })];
   },
 });
-
-export const toys: readonly Feature[] = [guard, judge, clerk];
