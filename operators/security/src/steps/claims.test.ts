@@ -22,7 +22,7 @@ const agent = (
   return {
     ...object,
     metadata: { name, namespace: name, uid: name, creationTimestamp: age },
-    status: runs ? { tools: { guard: {} } } : {},
+    status: runs ? { installed: ['guard'] } : {},
   } as unknown as Agent;
 };
 const claim = { id: 'guard', collectors: ['carrier', 'otel-node-collector'] };
@@ -65,7 +65,7 @@ describe('claimant', () => {
       [agent('a', { runs: true }), agent('b', { runs: true })],
       [agent('a', { ...older, runs: false }), agent('b', { runs: true })],
     ] as const) {
-      const runs = (one: Agent) => one.status?.tools?.guard !== undefined;
+      const runs = (one: Agent) => one.status?.installed?.includes('guard') === true;
       const claims = [
         claimant(a, [a, b], { ...claim, running: runs(a) }),
         claimant(b, [a, b], { ...claim, running: runs(b) }),

@@ -38,7 +38,7 @@ function meet(self: Agent, other: Agent, { id, collectors }: Claim): boolean {
 }
 
 function isAhead(other: Agent, self: Agent, { id, running }: Claim): boolean {
-  const otherRuns = other.status?.tools?.[id] !== undefined;
+  const otherRuns = other.status?.installed?.includes(id) === true;
   if (otherRuns !== running) return otherRuns;
   return ageKey(other) < ageKey(self);
 }

@@ -49,15 +49,22 @@ export function examine(spec: Agent['spec'], features: readonly Feature[]): Exam
     else if (enabled) active.push({ feature, config: parsed.value });
   }
   const order = (one: { readonly feature: Feature }): number => features.indexOf(one.feature);
-  return { active: withFollowers(spec, features, active).sort((a, b) => order(a) - order(b)), misfits, dormant };
+  const followers = followersOf(spec, features, [...active, ...misfits]);
+  return { active: [...active, ...followers].sort((a, b) => order(a) - order(b)), misfits, dormant };
 }
 
-/** Those that run because others write: unless they are listed, even if only to be off. */
-function withFollowers(spec: Agent['spec'], features: readonly Feature[], active: readonly Active[]): Active[] {
-  const written = active.some(({ feature }) => feature.telemetry !== undefined);
+/**
+ * Those that run because others write, unless they are listed, even if only to be off. One whose config does not fit counts too: what it
+ * installed before goes on writing.
+ */
+function followersOf(
+  spec: Agent['spec'],
+  features: readonly Feature[],
+  enabled: readonly { readonly feature?: Feature }[],
+): readonly Active[] {
+  if (!enabled.some(({ feature }) => feature?.telemetry !== undefined)) return [];
   const listed = new Set(spec.features.map(({ name }) => name));
-  const followers = features.filter(({ id, followsSources }) => followsSources === true && !listed.has(id));
-  return [...active, ...(written ? followers.flatMap(withDefaults) : [])];
+  return features.filter(({ id, followsSources }) => followsSources === true && !listed.has(id)).flatMap(withDefaults);
 }
 
 function withDefaults(feature: Feature): Active[] {

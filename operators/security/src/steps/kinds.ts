@@ -73,7 +73,7 @@ export function watchedKinds(features: readonly Feature[]): readonly Watch<typeo
       fields: eventFields,
     },
     // What others want and what they run; not how it does, which changes with every pod.
-    { kind: SecurityAgent, relate: () => ['all'], fields: ['spec', 'status.tools'] },
+    { kind: SecurityAgent, relate: () => ['all'], fields: ['spec', 'status.installed'] },
     ...required
       .filter((kind) => !owned.has(resourceNameOf(kind)))
       // Only whether the kind is there matters: the selector matches none of its objects.

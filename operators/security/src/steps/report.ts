@@ -1,11 +1,12 @@
 /** Step 7: how every feature does, as conditions and numbers. */
 import type { ConditionNote, Observed, StatusNote } from '@keelson/runtime';
-import type { Problem } from '@keelson/schema';
+import type { KubeObject, Problem } from '@keelson/schema';
 import type { AssessContext, Assessment } from '../assess/assessment.ts';
 import { type Assessed, summarise } from '../assess/summary.ts';
 import { assessWorkloads } from '../assess/workloads.ts';
 import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
+import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
@@ -17,6 +18,8 @@ export interface ReportInput {
   readonly selection: Selection;
   /** As they are applied. */
   readonly contributions: readonly Contribution[];
+  /** All that is applied. */
+  readonly objects: readonly KubeObject[];
   readonly unmatched: readonly Problem[];
 }
 
@@ -25,6 +28,7 @@ export function report({
   observed,
   selection,
   contributions,
+  objects,
   unmatched,
 }: ReportInput): StatusNote<typeof SecurityAgent> {
   const { self } = observed;
@@ -40,7 +44,8 @@ export function report({
     featuresReady,
     tools: toolsOf(assessed, selection, contributions),
     pipeline: pipelineOf(self, selection),
-    inventory: contributions.flatMap(({ objects }) => objects.map(inventoryText)).sort(),
+    installed: installedOf(selection, contributions),
+    inventory: [...objects, ...selection.kept].map(inventoryText).sort(),
     version: VERSION,
   };
 }
@@ -95,6 +100,13 @@ function toolsOf(assessed: readonly Assessed[], { running }: Selection, contribu
   );
 }
 
+/** The features that have something in the cluster, as other agents are to see it: those that run, and those that are held and go on. */
+function installedOf({ kept }: Selection, contributions: readonly Contribution[]): string[] {
+  const running = contributions.filter(({ objects }) => objects.length > 0).map(({ feature }) => feature);
+  const going = kept.flatMap(({ metadata }) => metadata.labels?.[FEATURE_LABEL] ?? []);
+  return [...new Set([...running, ...going])].sort();
+}
+
 /** What flows, and where to: nothing when nobody carries it. */
 function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   const carried = running.some(({ feature }) => feature.followsSources === true);
@@ -106,6 +118,6 @@ function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   };
 }
 
-function inventoryText({ kind, metadata }: Contribution['objects'][number]): string {
+function inventoryText({ kind, metadata }: KubeObject): string {
   return [kind, metadata.namespace, metadata.name].filter((part) => part !== undefined).join('/');
 }
