@@ -44,6 +44,34 @@ describe('an agent that goes bad', () => {
     expect(status?.pipeline?.receivers).toEqual(['filelog/falco']);
   });
 
+  test('a typo in the name of a tool takes nothing away, and says what was probably meant', () => {
+    const { gone, status } = pruned(agentOf(['falco', 'osquery']), agentOf(['falcoo', 'osquery']));
+    expect(gone).toEqual([]);
+    const condition = status?.conditions?.find(({ type }) => type === 'FalcooReady');
+    expect(condition?.message).toContain("there is no feature 'falcoo'; did you mean 'falco'?");
+    expect(status?.pipeline?.receivers).toEqual(['filelog/falco', 'filelog/osquery']);
+  });
+
+  test('what is no longer listed goes, where every name is known', () => {
+    const { gone } = pruned(agentOf(['falco', 'osquery']), agentOf(['osquery']));
+    expect(gone).toContain('DaemonSet/falco');
+    expect(gone).not.toContain('DaemonSet/osquery');
+  });
+
+  test('an override of a tool that is held is not called a mistake', () => {
+    const spec = { override: { perTool: { falco: { image: 'mine:1' } } } };
+    const { status } = pruned(agentOf(['falco'], spec), agentOf([bad], spec));
+    expect(status?.conditions?.find(({ type }) => type === 'OverridesApplied')?.status).toBe('True');
+  });
+
+  test('many mistakes are told in a message that a terminal can hold', () => {
+    const config = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`mistake${n}`, n]));
+    const { status } = pruned(agentOf(['falco']), agentOf([{ name: 'falco', config }]));
+    const message = status?.conditions?.find(({ type }) => type === 'FalcoReady')?.message ?? '';
+    expect(message.length).toBeLessThan(700);
+    expect(message).toContain('and 495 more');
+  });
+
   test('a Secret that goes away takes nothing away', () => {
     const output = { elasticsearch: { url: 'https://es:9200', auth: { secretRef: { name: 'login' } } } };
     const agent = agentOf(['trivy'], { output });

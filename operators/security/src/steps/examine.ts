@@ -3,6 +3,8 @@
  * fits. Asked by the webhook, so that mistakes are told before they are stored, and by the loop, for what came in without one.
  */
 import { formatProblems, type Problem } from '@keelson/schema';
+import { LONGEST_MESSAGE, shorten } from '../assess/text.ts';
+import { didYouMean } from '../closest.ts';
 import type { Feature } from '../feature.ts';
 import type { Agent } from '../resource.ts';
 
@@ -38,7 +40,8 @@ export function examine(spec: Agent['spec'], features: readonly Feature[]): Exam
     const path = `spec.features[name=${name}]`;
     const feature = features.find(({ id }) => id === name);
     if (feature === undefined) {
-      const message = `there is no feature '${name}': the features are ${features.map(({ id }) => id).join(', ')}`;
+      const ids = features.map(({ id }) => id);
+      const message = `there is no feature '${name}'${didYouMean(name, ids)}; the features are ${ids.join(', ')}`;
       const misfit: Misfit = { id: name, reason: 'UnknownFeature', problems: [{ path: `${path}.name`, message }] };
       (enabled ? misfits : dormant).push(misfit);
       continue;
@@ -72,7 +75,11 @@ function withDefaults(feature: Feature): Active[] {
   return parsed.ok ? [{ feature, config: parsed.value }] : [];
 }
 
-/** The problems of a misfit in one line, for a condition. */
-export function misfitText({ problems }: Misfit): string {
-  return formatProblems(problems).replaceAll('\n', '; ');
+/** Problems in one line that a terminal can hold: the first few, and how many more there are. */
+export function problemText(problems: readonly Problem[]): string {
+  const shown = formatProblems(problems.slice(0, SHOWN)).replaceAll('\n', '; ');
+  const more = problems.length - SHOWN;
+  return `${shorten(shown, LONGEST_MESSAGE)}${more > 0 ? `; and ${more} more` : ''}`;
 }
+
+const SHOWN = 5;

@@ -11,6 +11,7 @@ import type { Agent, SecurityAgent } from '../resource.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
 import type { Findings } from './credentials.ts';
+import { problemText } from './examine.ts';
 import type { Selection } from './select.ts';
 
 export interface ReportInput {
@@ -34,10 +35,15 @@ export function report({
   const { self } = observed;
   const assessed = assessFeatures(observed, selection, contributions);
   const { condition, featuresReady } = summarise(assessed);
+  // What is held has nothing to override now; its own condition says why.
+  const waiting = new Set(selection.held.map(({ id }) => `spec.override.perTool.${id}`));
   return {
     conditions: [
       ...assessed.map(({ id, assessment }) => toCondition(conditionOf(id), assessment)),
-      ...overrideCondition(self, unmatched),
+      ...overrideCondition(
+        self,
+        unmatched.filter(({ path }) => !waiting.has(path)),
+      ),
       condition,
     ],
     features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
@@ -77,8 +83,7 @@ function overrideCondition({ spec }: Agent, unmatched: readonly Problem[]): read
   const type = 'OverridesApplied';
   if (unmatched.length === 0)
     return [{ type, status: 'True', reason: 'AllApplied', message: 'Every override reached what it names' }];
-  const message = unmatched.map((one) => `${one.path}: ${one.message}`).join('; ');
-  return [{ type, status: 'False', reason: 'NotApplied', message }];
+  return [{ type, status: 'False', reason: 'NotApplied', message: problemText(unmatched) }];
 }
 
 function toolsOf(assessed: readonly Assessed[], { running }: Selection, contributions: readonly Contribution[]) {

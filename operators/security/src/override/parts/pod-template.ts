@@ -4,8 +4,8 @@
  */
 import type { Problem } from '@keelson/schema';
 import type { Container, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import { didYouMean } from '../../closest.ts';
 import { mapTemplate, templateOf } from '../../workload/template.ts';
-import { didYouMean } from '../closest.ts';
 import { checkPatch } from '../patch/check-patch.ts';
 import { below, isMap, type PlainMap } from '../patch/plain.ts';
 import { podFields } from '../patch/pod-fields.ts';

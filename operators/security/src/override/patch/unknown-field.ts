@@ -3,7 +3,7 @@
  * not know either; but one that is nearly the name of a known field is a typing mistake, and is told here with its path.
  */
 import type { Problem } from '@keelson/schema';
-import { closest } from '../closest.ts';
+import { closest } from '../../closest.ts';
 import type { ObjectType } from './field-type.ts';
 import { below, isMap } from './plain.ts';
 
