@@ -8,6 +8,7 @@ import type { Feature } from '../feature.ts';
 import { FEATURE_LABEL, NODE_COLLECTOR } from '../names.ts';
 import { type Agent, SecurityAgent } from '../resource.ts';
 import type { LogSource } from '../telemetry/source.ts';
+import { accountName } from './account.ts';
 import { type Claim, claimant } from './claims.ts';
 import { targetNamespace } from './context.ts';
 import { type Findings, missingSecret } from './credentials.ts';
@@ -49,11 +50,13 @@ export function selectFeatures(
     message: problemText(misfit.problems),
     keeps: true,
   }));
-  const carriers = features.filter(({ followsSources }) => followsSources === true).map(({ id }) => id);
+  const carrier = features.find(({ followsSources }) => followsSources === true)?.id ?? NODE_COLLECTOR;
+  const collectors = { feature: carrier, workload: NODE_COLLECTOR };
   const running: Active[] = [];
   for (const one of active) {
     const { feature } = one;
-    const claim = { id: feature.id, collectors: [...carriers, NODE_COLLECTOR], running: installed.has(feature.id) };
+    const tool = { feature: feature.id, workload: accountName(feature) };
+    const claim = { tool, collectors, running: installed.has(feature.id) };
     const obstacle = obstacleTo(observed, feature, claim);
     if (obstacle === undefined) running.push(one);
     else held.push({ id: feature.id, feature, ...obstacle });

@@ -81,6 +81,14 @@ describe('what the pipeline installs', () => {
     };
     expect(path('team-a')).toBe('/var/lib/keelson/otel/team-a.main');
     expect(path('team-b')).toBe('/var/lib/keelson/otel/team-b.main');
+    const longest = agentOf(['guard']);
+    const metadata = { name: 'a'.repeat(253), namespace: 'n'.repeat(63) };
+    const [folder = ''] =
+      podOf(nodeOf(renderInstance(operator, { ...longest, metadata }).objects)).volumes?.flatMap(
+        ({ name, hostPath }) => (name === 'storage' && hostPath !== undefined ? [hostPath.path] : []),
+      ) ?? [];
+    // No file system takes longer names.
+    expect(folder.split('/').every((part) => part.length <= 255)).toBe(true);
   });
 
   test('leaves Go a fifth less than the kernel allows', () => {
