@@ -1,6 +1,5 @@
 /** Which workloads an override reaches: `nodeAgent` every DaemonSet, a key of `perTool` the workloads of a feature, or the one of that name. */
-import type { KubeObject } from '@keelson/schema';
-import { didYouMean } from '../closest.ts';
+import { didYouMean, type KubeObject } from '@keelson/schema';
 import type { Contribution } from '../contribution.ts';
 import { templateOf } from '../workload/template.ts';
 

@@ -8,13 +8,14 @@ const agent = (
   more: {
     age?: string;
     runs?: boolean;
+    held?: boolean;
     off?: boolean;
     nodes?: Record<string, string>;
     only?: Record<string, string>;
     patch?: Record<string, string | null>;
   } = {},
 ) => {
-  const { age = '2026-01-01T00:00:00Z', runs = false, off = false, nodes, only, patch } = more;
+  const { age = '2026-01-01T00:00:00Z', runs = false, held = false, off = false, nodes, only, patch } = more;
   const override = {
     nodeAgent: {
       ...(nodes === undefined ? {} : { nodeSelector: nodes }),
@@ -26,7 +27,7 @@ const agent = (
   return {
     ...object,
     metadata: { name, namespace: name, uid: name, creationTimestamp: age },
-    status: runs ? { installed: ['guard'] } : {},
+    status: { ...(runs ? { installed: ['guard'] } : {}), ...(held ? { features: { guard: 'False' } } : {}) },
   } as unknown as Agent;
 };
 const claim = {
@@ -43,6 +44,8 @@ describe('claimant', () => {
     ['I run it, the older does not yet', agent('a'), true, agent('b', older), false],
     ['both run it: the older stays', agent('a'), true, agent('b', { ...older, runs: true }), true],
     ['of one age the first by name has it', agent('b'), false, agent('a'), true],
+    ['the older is held for a reason of its own', agent('a'), false, agent('b', { ...older, held: true }), false],
+    ['the older is held, and goes on', agent('a'), false, agent('b', { ...older, held: true, runs: true }), true],
     ['it is off there', agent('a'), false, agent('b', { ...older, off: true }), false],
     ['it is not asked for there, and still there', agent('a'), false, agent('b', { off: true, runs: true }), true],
     ['other nodes', agent('a', { nodes: { team: 'x' } }), false, agent('b', { ...older, nodes: { team: 'y' } }), false],

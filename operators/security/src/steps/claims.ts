@@ -58,6 +58,8 @@ function meet(self: Agent, other: Agent, { tool, collectors }: Claim): boolean {
 function isAhead(other: Agent, self: Agent, { tool, running }: Claim): boolean {
   const otherRuns = other.status?.installed?.includes(tool.feature) === true;
   if (otherRuns !== running) return otherRuns;
+  // It was looked at and does not run: something else is in its way, and until that is gone nobody should wait for it.
+  if (!otherRuns && other.status?.features?.[tool.feature] !== undefined) return false;
   const [theirs = NEVER, mine = NEVER] = [other.metadata.creationTimestamp, self.metadata.creationTimestamp];
   // Both are stored in the same second, or neither is stored at all: any order will do that both see alike.
   return theirs === mine ? textOf(other) < textOf(self) : theirs < mine;

@@ -2,9 +2,8 @@
  * Looks at what the user wrote, with nothing but the list of features at hand: which are enabled, which are known, whose config
  * fits. Asked by the webhook, so that mistakes are told before they are stored, and by the loop, for what came in without one.
  */
-import { formatProblems, type Problem } from '@keelson/schema';
+import { didYouMean, formatProblems, type Problem } from '@keelson/schema';
 import { LONGEST_MESSAGE, shorten } from '../assess/text.ts';
-import { didYouMean } from '../closest.ts';
 import type { Feature } from '../feature.ts';
 import type { Agent } from '../resource.ts';
 

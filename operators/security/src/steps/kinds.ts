@@ -64,6 +64,7 @@ const claimFields = [
   'spec.override.nodeAgent.podTemplate.spec.nodeSelector',
   'spec.override.perTool',
   'status.installed',
+  'status.features',
 ];
 
 /** Every kind that is looked at: pods and events for the reasons, other agents for their claims, kinds of others for their being there. */
