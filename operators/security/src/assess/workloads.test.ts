@@ -53,7 +53,9 @@ describe('assessWorkloads', () => {
     const refused = 'could not apply DaemonSet security-system/falco: may not be created by this account; ask for it';
     const object = 'DaemonSet security-system/falco';
     const obstacle: Obstacle = { object, cause: 'failed', text: refused };
-    const failure = (...obstacles: Obstacle[]) => ({ failure: { reason: 'Forbidden', message: 'all of it', obstacles } });
+    const failure = (...obstacles: Obstacle[]) => ({
+      failure: { reason: 'Forbidden', message: 'all of it', obstacles },
+    });
 
     it('tells why what is missing is missing', () => {
       const { message } = assessWorkloads(contextOf('Falco', [falco()], [], failure(obstacle)));
@@ -89,7 +91,12 @@ describe('assessWorkloads', () => {
 
     it('does not say of what somebody else has that it does not exist', () => {
       const taken = ['ServiceAccount security-system/falco', object].map(
-        (name): Obstacle => ({ object: name, cause: 'refused', text: '', together: 'exist already and belong to another' }),
+        (name): Obstacle => ({
+          object: name,
+          cause: 'refused',
+          text: '',
+          together: 'exist already and belong to another',
+        }),
       );
       const owned = { failure: { reason: 'OwnedByAnother', message: '', obstacles: taken } };
       expect(assessWorkloads(contextOf('Falco', [account, falco()], [], owned))).toEqual({

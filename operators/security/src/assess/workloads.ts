@@ -11,8 +11,8 @@ import { builtInKinds, type CronJob, type Kind, type KubeObject } from '@keelson
 import { FEATURE_LABEL } from '../names.ts';
 import type { AssessContext, Assessment } from './assessment.ts';
 import { type Rounds, roundsOf } from './cron-job.ts';
-import { nameOf, obstaclesTo, refusalOf } from './refusal.ts';
 import { selectorPaths } from './placement.ts';
+import { nameOf, obstaclesTo, refusalOf } from './refusal.ts';
 import { type Placed, type Standing, standingOf, type View } from './standing.ts';
 import { enumerate, LONGEST_MESSAGE, plural, shorten } from './text.ts';
 import { gravityOf } from './trouble.ts';
