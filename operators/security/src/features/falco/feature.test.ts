@@ -35,6 +35,7 @@ describe('what each driver needs of a node', () => {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['BPF', 'PERFMON', 'SYS_PTRACE', 'SYS_RESOURCE'] },
       readOnlyRootFilesystem: true,
+      seLinuxOptions: { type: 'spc_t' },
     });
     expect(container?.securityContext?.privileged).toBeUndefined();
     expect(loader).toBeUndefined();
@@ -51,6 +52,18 @@ describe('what each driver needs of a node', () => {
       '/run/crio',
       '/run/k3s/containerd',
     ]);
+  });
+
+  test('where SELinux rules, whoever writes to the node may, with any driver', () => {
+    for (const driver of ['modern_ebpf', 'kmod', 'ebpf']) {
+      const writers = rendered({ driver }).pod?.containers.filter(({ volumeMounts = [] }) =>
+        volumeMounts.some(({ name }) => name === 'events'),
+      );
+
+      expect(writers?.map(({ name }) => name)).toEqual(['falco', 'rotate']);
+      for (const { securityContext } of writers ?? [])
+        if (securityContext?.privileged !== true) expect(securityContext?.seLinuxOptions).toEqual({ type: 'spc_t' });
+    }
   });
 
   test('where capabilities do not do, the user may ask for all', () => {
@@ -245,9 +258,26 @@ function bomb(): string {
   return lines.join('\n');
 }
 
+test.each(['modern_ebpf', 'kmod', 'ebpf'])(
+  'sockets in folders that are mounted anyway are mounted once: %s',
+  (driver) => {
+    const criSockets = ['/etc/x.sock', '/proc/y.sock', '/dev/z.sock', '/run/a/b.sock', '/run/a/c.sock'];
+    const { falco: container, pod } = rendered({ driver, criSockets });
+    const mounted = container?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
+    const names = pod?.volumes?.map(({ name }) => name) ?? [];
+
+    expect(mounted).toEqual(expect.arrayContaining(['/host/etc', '/host/proc', '/host/dev', '/host/run/a']));
+    expect(mounted).toEqual([...new Set(mounted)]);
+    expect(names).toEqual([...new Set(names)]);
+    expect(container?.volumeMounts?.every(({ name }) => names.includes(name))).toBe(true);
+  },
+);
+
 test('a socket outside of a folder of its own is refused', () => {
   expect(problemsOf({ criSockets: ['/run/../etc/x.sock'] })).toEqual([
-    "spec.config.criSockets[0]: must not leave its folder by '..', got '/run/../etc/x.sock'",
+    "spec.config.criSockets[0]: must be a path without '//', '.' and '..', got '/run/../etc/x.sock'",
   ]);
+  for (const socket of ['/run/a//b.sock', '/run/./b.sock', '///b.sock', '//run/b.sock'])
+    expect(problemsOf({ criSockets: [socket] })[0]).toMatch(/^spec\.config\.criSockets\[0\]: must be a path without/);
   expect(problemsOf({ criSockets: ['/docker.sock'] })[0]).toMatch(/^spec\.config\.criSockets\[0\]: /);
 });
