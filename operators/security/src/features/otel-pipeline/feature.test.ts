@@ -91,10 +91,19 @@ describe('what the pipeline installs', () => {
     expect(folder.split('/').every((part) => part.length <= 255)).toBe(true);
   });
 
-  test('leaves Go a fifth less than the kernel allows', () => {
-    const { env, resources } = containerOf(gatewayOf(render(['guard'])));
-    expect(resources?.limits).toEqual({ memory: '512Mi' });
-    expect(env).toContainEqual({ name: 'GOMEMLIMIT', value: '409MiB' });
+  test('tells Go the limit that its container has, whatever an override makes of it', () => {
+    const limits = { memory: '128Mi' };
+    const override = { nodeAgent: { resources: { limits } } };
+    const objects = render(['guard'], { override });
+    const reference = { resourceFieldRef: { resource: 'limits.memory' } };
+    for (const [workload, expected] of [
+      [nodeOf(objects), limits],
+      [gatewayOf(objects), { memory: '512Mi' }],
+    ] as const) {
+      const { env, resources } = containerOf(workload);
+      expect(resources?.limits).toEqual(expected);
+      expect(env?.filter(({ name }) => name === 'GOMEMLIMIT')).toEqual([{ name: 'GOMEMLIMIT', valueFrom: reference }]);
+    }
   });
 });
 
