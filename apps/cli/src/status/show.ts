@@ -63,7 +63,10 @@ async function print(report: StatusReport, scene: Scene, options: StatusOptions,
     return;
   }
   if (instances.length === 0) {
-    const where = scene.namespace === undefined ? 'in any namespace' : `in namespace ${scene.namespace}`;
+    const where =
+      scene.namespace === undefined
+        ? 'in any namespace'
+        : `in namespace ${scene.namespace}; \`keelson status -A\` looks in all namespaces`;
     return shell.note(`No ${scene.operators.map(({ resource }) => resource.kind).join(' or ')} ${where}.\n`);
   }
   shell.out(
