@@ -57,14 +57,15 @@ export function report({
 }
 
 function assessFeatures(
-  { owned, related, failure, now }: ReportInput['observed'],
+  { self, owned, related, failure, now }: ReportInput['observed'],
   { running, held }: Selection,
   contributions: readonly Contribution[],
 ): readonly Assessed[] {
   const runs = running.map(({ feature, config }): Assessed => {
     const { id, title, kinds = [] } = feature;
     const wanted = contributions.find((one) => one.feature === id)?.objects ?? [];
-    const context: AssessContext = { title, wanted, kinds, owned, related, failure, now };
+    const { override } = self.spec;
+    const context: AssessContext = { title, wanted, kinds, override, owned, related, failure, now };
     return { id, title, assessment: feature.assess?.(config, context) ?? assessWorkloads(context) };
   });
   const holds = held.map(({ id, feature, reason, message }): Assessed => {

@@ -73,7 +73,7 @@ function container(image: string, store: Store, context: FeatureContext, volumes
     image,
     args: argumentsOf(store, context),
     ...(env.length === 0 ? {} : { env }),
-    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } },
+    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     // Its last words are in the status of the pod, and so in the condition.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
