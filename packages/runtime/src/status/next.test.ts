@@ -212,7 +212,7 @@ describe('judgeApplied', () => {
     const many = Array.from({ length: 17 }, (_, index) => refusal('', `c${index}`, 'exist already'));
     const { message } = met({ refusals: [...many, refusal('Service shop/s exists already', 's')] });
     expect(message).toBe(
-      'ConfigMap shop/c0, ConfigMap shop/c1, ConfigMap shop/c2 and 14 more exist already; Service shop/s exists already',
+      '17 objects exist already (ConfigMap shop/c0, ConfigMap shop/c1, ConfigMap shop/c2 and 14 more); Service shop/s exists already',
     );
   });
 

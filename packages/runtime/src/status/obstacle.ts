@@ -63,16 +63,22 @@ function grouped(obstacles: readonly Obstacle[]): readonly (readonly Obstacle[])
   return [...groups.values()];
 }
 
-/** `ConfigMap shop/a, ConfigMap shop/b, Service shop/c and 14 more exist already and …` */
+/** Few are named first; of many it is said first what is the matter, because that is what a short line has room for. */
 function sentence(group: readonly Obstacle[]): string {
   const [first] = group;
-  const isOne = group.length === 1 || first?.together === undefined;
-  const text = isOne ? (first?.text ?? '') : `${enumerate(group.map(({ object }) => object))} ${first.together}`;
+  const text =
+    group.length === 1 || first?.together === undefined
+      ? (first?.text ?? '')
+      : together(
+          group.map(({ object }) => object),
+          first.together,
+        );
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }
 
-function enumerate(names: readonly string[]): string {
+/** `ConfigMap shop/a and Service shop/b exist already …`, `17 objects exist already … (ConfigMap shop/a, …, Service shop/c and 14 more)` */
+function together(names: readonly string[], words: string): string {
   const more = names.length - SHOWN;
-  const parts = more > 0 ? [...names.slice(0, SHOWN), `${more} more`] : names;
-  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  if (more > 0) return `${names.length} objects ${words} (${names.slice(0, SHOWN).join(', ')} and ${more} more)`;
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)} ${words}`;
 }
