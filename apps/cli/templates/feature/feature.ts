@@ -33,7 +33,6 @@ export const sampleTool = defineFeature({
   }),
   contribute: ({ interval, image }, context) => [
     nodeAgent('sample-tool', {
-      nodeSelector: { 'kubernetes.io/os': 'linux' },
       containers: [
         {
           name: 'sample-tool',

@@ -8,6 +8,7 @@ import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
 import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
+import { receiverId } from '../telemetry/receiver.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
 import type { Findings } from './credentials.ts';
@@ -119,7 +120,7 @@ function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   const flowing = carried ? sources : [];
   const indices = spec.output?.elasticsearch.indices;
   return {
-    receivers: flowing.map(({ tool }) => `filelog/${tool}`),
+    receivers: flowing.map(receiverId),
     indices: indices === undefined ? [] : [...new Set(flowing.map(({ index }) => indices[index]))],
   };
 }

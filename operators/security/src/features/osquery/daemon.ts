@@ -86,7 +86,6 @@ const mounts: VolumeMount[] = [
 /** The DaemonSet. */
 export function daemon(image: string): DaemonSet {
   return nodeAgent('osquery', {
-    nodeSelector: { 'kubernetes.io/os': 'linux' },
     hostPID: true,
     hostNetwork: true,
     dnsPolicy: 'Default',

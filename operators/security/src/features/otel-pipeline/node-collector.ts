@@ -16,7 +16,6 @@ export const STATE_ROOT = '/var/lib/keelson/otel';
 /** The DaemonSet. */
 export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'agent'>): DaemonSet {
   return nodeAgent(NODE_COLLECTOR, {
-    nodeSelector: { 'kubernetes.io/os': 'linux' },
     // To hand over what it has read; what it cannot is on disk.
     terminationGracePeriodSeconds: 30,
     containers: [
