@@ -187,6 +187,8 @@ describe('bad input', () => {
   test('two agents with the same tool on the same nodes: the second is told, and takes over when the first lets go', async () => {
     const same = { override: { nodeAgent: { nodeSelector: { test: 'shared' } } } };
     const first = await given(['falco'], same);
+    // Of two that are made in one second, it has the tool who says so first.
+    await stage.untilCondition(first.ref, 'FalcoReady', { reason: 'Progressing' });
     await untilThere('falco', first.ref.namespace);
     const second = await given(['falco', 'osquery'], same);
     const condition = await stage.untilCondition(second.ref, 'FalcoReady', { reason: 'ClaimedByAnotherAgent' });

@@ -47,7 +47,7 @@ describe('CustomResourceDefinitions', () => {
     }
   });
 
-  test('of upstream are all accepted, and their kinds are served where we look for them', async () => {
+  test('of upstream are all accepted, and their kinds are served where we look for them, and told of in discovery', async () => {
     await env.applyCrds([(await ensurePart('crds')).path]);
     const served = [
       'cilium.io/v1alpha1/tracingpolicies',
@@ -59,6 +59,9 @@ describe('CustomResourceDefinitions', () => {
       'wgpolicyk8s.io/v1alpha2/policyreports',
       'wgpolicyk8s.io/v1alpha2/clusterpolicyreports',
     ];
+    const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    const discovered = JSON.stringify(await env.adminRequest('GET', '/apis', undefined, { headers: { accept } }));
+    for (const path of served) expect(discovered, path).toContain(`"resource":"${path.split('/').at(-1)}"`);
     for (const path of served) expect(await items(`/apis/${path}`), path).toEqual([]);
   });
 });

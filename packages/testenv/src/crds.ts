@@ -10,17 +10,18 @@ export type CrdSource = ApiObject | string;
 const collection = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const serveWithinMs = 60_000;
 
-/** Applies CustomResourceDefinitions and waits until the API server serves them. */
+/** Applies CustomResourceDefinitions and waits until the API server serves them and tells of them in its discovery. */
 export async function applyCrds(admin: AdminClient, sources: readonly CrdSource[]): Promise<void> {
-  const crds = (await Promise.all(sources.map(load))).flat();
+  const crds = (await Promise.all(sources.map(load))).flat() as CustomResourceDefinition[];
   await Promise.all(
     crds.map(async (crd) => {
       await admin.request('PATCH', `${collection}/${crd.metadata.name}?fieldManager=testenv&force=true`, crd, {
         contentType: 'application/apply-patch+yaml',
       });
-      await waitUntilServed(admin, crd as CustomResourceDefinition);
+      await waitUntilServed(admin, crd);
     }),
   );
+  await waitUntilDiscovered(admin, crds);
 }
 
 async function load(source: CrdSource): Promise<ApiObject[]> {
@@ -57,6 +58,40 @@ async function waitUntilServed(admin: AdminClient, { metadata, spec }: CustomRes
       if (Date.now() > deadline) throw await notServed(admin, metadata.name, path);
       await sleep(50);
     }
+  }
+}
+
+interface Discovered {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly versions: readonly {
+      readonly version: string;
+      readonly resources?: readonly { readonly resource: string }[];
+    }[];
+  }[];
+}
+
+/** Waits until discovery lists every version: it may learn of a kind seconds after its routes do. */
+async function waitUntilDiscovered(admin: AdminClient, crds: readonly CustomResourceDefinition[]): Promise<void> {
+  const wanted = crds.flatMap(({ spec: { group, names, versions } }) =>
+    versions.filter(({ served }) => served).map(({ name }) => `${group}/${name}/${names.plural}`),
+  );
+  const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+  const deadline = Date.now() + serveWithinMs;
+  while (wanted.length > 0) {
+    const { items } = (await admin.request('GET', '/apis', undefined, { headers: { accept } })) as Discovered;
+    const found = new Set(
+      items.flatMap(({ metadata, versions }) =>
+        versions.flatMap(({ version, resources = [] }) =>
+          resources.map(({ resource }) => `${metadata.name}/${version}/${resource}`),
+        ),
+      ),
+    );
+    const missing = wanted.filter((path) => !found.has(path));
+    if (missing.length === 0) return;
+    if (Date.now() > deadline)
+      throw new Error(`the API server does not tell of ${missing.join(', ')} after ${serveWithinMs / 1000} s`);
+    await sleep(50);
   }
 }
 
