@@ -7,6 +7,7 @@ import { assessWorkloads } from '../assess/workloads.ts';
 import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
+import type { Standing } from '../telemetry/index-templates/standing.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
 import type { Findings } from './credentials.ts';
@@ -18,6 +19,7 @@ export interface ReportInput {
   /** As they are applied. */
   readonly contributions: readonly Contribution[];
   readonly unmatched: readonly Problem[];
+  readonly templates: Standing;
 }
 
 /** Step 7. */
@@ -26,6 +28,7 @@ export function report({
   selection,
   contributions,
   unmatched,
+  templates,
 }: ReportInput): StatusNote<typeof SecurityAgent> {
   const { self } = observed;
   const assessed = assessFeatures(observed, selection, contributions);
@@ -34,12 +37,16 @@ export function report({
     conditions: [
       ...assessed.map(({ id, assessment }) => toCondition(conditionOf(id), assessment)),
       ...overrideCondition(self, unmatched),
+      ...templates.conditions,
       condition,
     ],
     features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
     featuresReady,
     tools: toolsOf(assessed, selection, contributions),
-    pipeline: pipelineOf(self, selection),
+    pipeline: {
+      ...pipelineOf(self, selection),
+      ...(templates.text === undefined ? {} : { templates: templates.text }),
+    },
     inventory: contributions.flatMap(({ objects }) => objects.map(inventoryText)).sort(),
     version: VERSION,
   };

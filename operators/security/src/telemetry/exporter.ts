@@ -1,7 +1,7 @@
 /** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
 import type { Output } from '../resource.ts';
 import { literal } from './collector.ts';
-import { documentMapping } from './document.ts';
+import { documentSettings } from './document.ts';
 import type { EventIndex } from './source.ts';
 
 /** The environment variable of the gateway that holds the API key. */
@@ -34,7 +34,7 @@ export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Outp
     ...(auth?.secretRef === undefined ? {} : { auth: { authenticator: 'basicauth' } }),
     ...(auth?.apiKeySecretRef === undefined ? {} : { api_key: `\${env:${API_KEY_VARIABLE}}` }),
     ...tlsOf(tls),
-    mapping: documentMapping,
+    ...documentSettings,
     // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s, a store that was away for
     // two minutes cost 4,000 of 5,000 events.
     timeout: '0s',
