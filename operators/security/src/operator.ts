@@ -71,7 +71,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
         objects: installs ? [priorityClass(self), ...objects] : [],
         keep: keptRefs(selection.kept, owns),
         status: report({ observed, selection, contributions, unmatched, templates }),
-        effects: installs ? templateEffects(self) : [],
+        effects: installs ? templateEffects(self, findings) : [],
         events: templates.events,
         recheckAfter: recheckAfter(observed, objects, owns),
       });

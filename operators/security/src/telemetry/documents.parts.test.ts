@@ -2,7 +2,7 @@
  * Events in the real formats of the tools become documents: through both real collectors, into a real Elasticsearch. And however often
  * a collector dies or reads its files again, each is there once.
  */
-import { rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { falco } from '../features/falco/feature.ts';
 import { recorded as falcoEvents } from '../features/falco/testing/recorded.ts';
@@ -77,6 +77,8 @@ test('killed again and again, and made to read everything anew, no event is lost
     const numbers = Array.from({ length: count / 6 }, (_, index) => (batch * count) / 6 + index);
     // Two like lines, with the same time, are two events.
     await pipeline.write(falcoFile, ...numbers.map(line), line(-1 - batch), line(-1 - batch));
+    // Another path, the same lines at the same places.
+    if (batch === 3) await rename(pipeline.fileOf(falcoFile), `${pipeline.fileOf(falcoFile)}.1`);
     const victim = batch % 2 === 0 ? pipeline.node : pipeline.gateway;
     await victim.part.kill();
     await victim.part.start();
@@ -96,7 +98,7 @@ test('killed again and again, and made to read everything anew, no event is lost
   });
   expect(await arrived()).toBe(total);
   console.log(
-    `${total} events, 6 kills -9, all read twice: ${await arrived()} documents, ${(await refusals()) - refused} refused`,
+    `${total} events, 6 kills -9, a rotation, all read twice: ${await arrived()} documents, ${(await refusals()) - refused} refused`,
   );
 });
 

@@ -16,7 +16,7 @@ const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest
- * (400, 409, 413) is the document's own fault.
+ * (400, 413) is the document's own fault, or it is there already (409).
  */
 const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 

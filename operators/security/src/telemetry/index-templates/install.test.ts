@@ -9,7 +9,7 @@ import { agentOf } from '../../testing/agent.ts';
 import { outputOf } from '../testing/sources.ts';
 import { installTemplates, templateEffects } from './install.ts';
 
-type Answer = (request: string) => { readonly status: number; readonly body?: object } | undefined;
+type Answer = (request: string) => { readonly status: number; readonly body?: unknown } | undefined;
 
 let requests: { readonly what: string; readonly authorization: string | undefined; readonly body: string }[];
 let answer: Answer;
@@ -116,6 +116,7 @@ describe('a store that does not let us', () => {
       /^Forbidden: .*keelson.security-events: give it the cluster privilege manage_index_templates, or .* false$/,
     ],
     [400, { error: { reason: 'no', caused_by: { reason: 'really' } } }, /^Refused: .*: 400 no: really$/],
+    [404, 'a page of something else', /^Refused: the store refuses keelson.security-events: 404$/],
     [503, {}, /^Unreachable: the store at http:\/\/127.0.0.1:\d+ answers 503$/],
   ])('%i', async (status, body, message) => {
     answer = () => ({ status, body });
@@ -149,6 +150,16 @@ describe('the effect', () => {
     expect(effectsOf({ auth: { secretRef: { name: 'login' } } })).toMatchObject([
       { key: 'index-templates', every: '10m', input: { elasticsearch: { auth: { secretRef: { name: 'login' } } } } },
     ]);
+  });
+
+  test('is another one when a Secret was changed, so that what was refused is tried at once', () => {
+    const agent = agentOf(['falco'], {
+      output: { elasticsearch: { ...outputOf().elasticsearch, auth: { secretRef: { name: 'login' } } } },
+    }) as never;
+    const [before, after] = ['1', '2'].map(
+      (version) => templateEffects(agent, { login: { keys: [], version } })[0]?.input,
+    );
+    expect(before).not.toEqual(after);
   });
 
   test('is not asked for where the user sees to the templates', () => {

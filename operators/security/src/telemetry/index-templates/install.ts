@@ -9,6 +9,7 @@ import { defineEffect, type Effect, type EffectContext } from '@keelson/runtime'
 import { Secret } from '@keelson/schema';
 import type { Agent, Output } from '../../resource.ts';
 import { targetNamespace } from '../../steps/context.ts';
+import { type Findings, secretNeeds, secretVersion } from '../../steps/credentials.ts';
 import { ask, type StoreAddress, StoreTrouble } from './store.ts';
 import { type IndexTemplate, indexTemplates, type NamedBody, retentionPolicy } from './templates.ts';
 
@@ -20,6 +21,8 @@ interface Installation {
   readonly elasticsearch: Output['elasticsearch'];
   /** Where the Secrets are. */
   readonly namespace: string;
+  /** Another one when a Secret was changed: what was refused is tried at once. */
+  readonly secrets?: string;
 }
 
 /** How it ended, for the status. */
@@ -30,10 +33,13 @@ export interface Installed {
 }
 
 /** The effect that an agent asks for: none without a store, or where the user sees to the templates. */
-export function templateEffects(self: Agent): readonly Effect[] {
+export function templateEffects(self: Agent, findings?: Findings): readonly Effect[] {
   const elasticsearch = self.spec.output?.elasticsearch;
   if (elasticsearch === undefined || elasticsearch.manageTemplates === false) return [];
-  const input: Installation = { elasticsearch, namespace: targetNamespace(self) };
+  const names = new Set(secretNeeds(self.spec.output).map(({ name }) => name));
+  const secrets = secretVersion(findings, names);
+  const namespace = targetNamespace(self);
+  const input: Installation = { elasticsearch, namespace, ...(secrets === undefined ? {} : { secrets }) };
   // The turn of an agent waits for its effects: a store that does not answer must not hold up a status for long.
   return [{ handler: INDEX_TEMPLATES, key: INDEX_TEMPLATES, input, every: '10m', timeout: '10s' }];
 }
@@ -89,7 +95,7 @@ async function put(
         'deploy/elasticsearch yourself and set spec.output.elasticsearch.manageTemplates to false',
     );
   if (answer.status !== 200)
-    throw new StoreTrouble('Refused', `the store refuses ${name}: ${answer.status} ${reasonOf(answer.body)}`);
+    throw new StoreTrouble('Refused', `the store refuses ${name}: ${answer.status} ${reasonOf(answer.body)}`.trimEnd());
 }
 
 /** Of an index that was there before its template. */
@@ -148,14 +154,15 @@ async function authorizationOf(
   return `Basic ${Buffer.from(login).toString('base64')}`;
 }
 
-/** What the store says is wrong, not longer than a person reads. */
+/** What the store says is wrong, not longer than a person reads. Of anything else that answers, nothing is passed on. */
 function reasonOf(body: string): string {
   try {
-    const { error } = JSON.parse(body) as { error?: { reason?: string; caused_by?: { reason?: string } } | string };
-    const text =
-      typeof error === 'string' ? error : [error?.reason, error?.caused_by?.reason].filter(Boolean).join(': ');
-    return text.slice(0, 300);
+    const { error } = JSON.parse(body) as { error?: { reason?: string; caused_by?: { reason?: string } } };
+    return [error?.reason, error?.caused_by?.reason]
+      .filter((one) => typeof one === 'string')
+      .join(': ')
+      .slice(0, 300);
   } catch {
-    return body.slice(0, 300);
+    return '';
   }
 }

@@ -41,8 +41,10 @@ export class StoreTrouble extends Error {
   }
 }
 
-/** Longer than an answer takes, shorter than anybody waits for a status. */
-const PATIENCE_MS = 4_000;
+/** Who drops packets never answers: the turn of an agent waits for this, and is wanted for other things. */
+const CONNECT_MS = 2_000;
+/** A store that is busy takes its time for a template. */
+const ANSWER_MS = 8_000;
 /** What is read of an answer at most; ours are short. */
 const LONGEST_ANSWER = 1_000_000;
 
@@ -53,7 +55,7 @@ export async function ask(
   path: string,
   { body, signal }: { readonly body?: object; readonly signal: AbortSignal },
 ): Promise<StoreAnswer> {
-  const answer = await exchange(store, method, path, body, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]));
+  const answer = await exchange(store, method, path, body, AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]));
   const { origin } = new URL(store.url);
   if (answer.status === 401)
     throw new StoreTrouble('LoginRefused', `the store at ${origin} refuses the credentials of spec.output`);
@@ -89,7 +91,10 @@ function exchange(
   const request = target.protocol === 'https:' ? secure : plain;
   const whole = `${target.origin}${target.pathname.replace(/\/+$/, '')}${path}`;
   return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(toTrouble(error, target.origin));
+    const fail = (error: unknown) => {
+      clearTimeout(impatience);
+      reject(toTrouble(error, target.origin));
+    };
     const sent = request(whole, options, (response) => {
       let text = '';
       response.setEncoding('utf8');
@@ -99,6 +104,8 @@ function exchange(
       response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
       response.on('error', fail);
     });
+    const impatience = setTimeout(() => sent.destroy(new Error('no connection')), CONNECT_MS);
+    sent.on('socket', (socket) => socket.once('connect', () => clearTimeout(impatience)));
     sent.on('error', fail);
     sent.end(content);
   });
