@@ -146,8 +146,8 @@ const status = Type.Object({
     { description: 'Numbers behind the conditions.' },
   ),
   pipeline: Type.Object({
-    receivers: Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' }),
-    indices: Type.Array(Type.String(), { description: 'Where it goes.' }),
+    receivers: Type.Optional(Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' })),
+    indices: Type.Optional(Type.Array(Type.String(), { description: 'Where it goes.' })),
     templates: Type.Optional(Type.String({ description: 'Whether the index templates of the store are in place.' })),
   }),
   inventory: Type.Array(Type.String(), { description: 'Every object that is kept: kind, namespace and name.' }),
