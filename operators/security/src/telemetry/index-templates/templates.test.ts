@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { recorded as falco } from '../../features/falco/testing/recorded.ts';
+import { recorded as osquery } from '../../features/osquery/testing/recorded.ts';
+import { recorded as tetragon } from '../../features/tetragon/testing/recorded.ts';
 import { outputOf } from '../testing/sources.ts';
 import { indexTemplates, retentionPolicy, templateFiles } from './templates.ts';
 
@@ -31,6 +34,12 @@ describe('the index templates', () => {
       orchestrator: { properties: { namespace: { type: 'alias', path: 'kubernetes.namespace' } } },
     });
     expect(settings.index).toEqual({ mapping: { ignore_malformed: 'true', total_fields: { limit: '500' } } });
+  });
+
+  test.each([...falco, ...tetragon, ...osquery])('give a type to every field of a document: $kind', ({ shared }) => {
+    const { mappings } = bodyOf('security-events').template;
+    for (const name of ['security_tool', 'log.file.path', 'log.file.record_offset', ...Object.keys(shared)])
+      expect(mappings, name).toHaveProperty(['properties', ...name.split('.').join('.properties.').split('.'), 'type']);
   });
 
   test('make a series of indices of what is to go by age, and of nothing else', () => {
