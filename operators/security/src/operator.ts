@@ -23,7 +23,7 @@ import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
 import { type Findings, findSecrets } from './steps/credentials.ts';
-import { dress, priorityClass } from './steps/dress.ts';
+import { dress, sharedObjects } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
 import { recheckAfter } from './steps/recheck.ts';
@@ -64,13 +64,15 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
       const synthesised = synthesise(contributed, selection.running, context);
       const dressed = dress(synthesised, { self, features, kinds: owns, findings });
       const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
-      const objects = contributions.flatMap((one) => one.objects);
+      const contributedObjects = contributions.flatMap((one) => one.objects);
+      const shared = sharedObjects(self, [...contributedObjects, ...selection.kept]);
+      const objects = [...shared, ...contributedObjects];
       const installs = objects.length > 0;
       const templates = installs ? templateStanding(self, observed.effects.get(INDEX_TEMPLATES)) : noStanding;
       return apply({
-        objects: installs ? [priorityClass(self), ...objects] : [],
+        objects,
         keep: keptRefs(selection.kept, owns),
-        status: report({ observed, selection, contributions, unmatched, templates }),
+        status: report({ observed, selection, contributions, objects, unmatched, templates }),
         effects: installs ? templateEffects(self, findings) : [],
         events: templates.events,
         recheckAfter: recheckAfter(observed, objects, owns),
