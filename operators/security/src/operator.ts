@@ -10,6 +10,8 @@
  *   5 apply       the engine: server-side apply as `security-operator`, only what differs
  *   6 prune       the engine: what carries this agent's marks and is neither wanted nor kept
  *   7 report      how every feature does
+ *
+ * Outside the cluster, by the engine: index templates in the store, as an effect.
  */
 import { apply, defineOperator } from '@keelson/runtime';
 import { Secret } from '@keelson/schema';
@@ -28,6 +30,8 @@ import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
 import { synthesise } from './steps/synthesise.ts';
+import { INDEX_TEMPLATES, installTemplates, templateEffects } from './telemetry/index-templates/install.ts';
+import { noStanding, templateStanding } from './telemetry/index-templates/standing.ts';
 
 /** The operator over a list of features: ours, or ours and somebody's own. */
 export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
@@ -41,10 +45,16 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
     resource: SecurityAgent,
     owns,
     watches: watchedKinds(features),
-    reads: [{ kind: Secret, why: 'the credentials of the store must be there before pods that use them are made' }],
+    reads: [
+      {
+        kind: Secret,
+        why: 'the credentials of the store must be there before pods that use them are made, and open it for index templates',
+      },
+    ],
     grants: passedOn(features),
     admission: createAdmission(features),
     observe: findSecrets,
+    effects: { [INDEX_TEMPLATES]: installTemplates },
 
     reconcile(observed) {
       const { self, external: findings } = observed;
@@ -57,10 +67,14 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
       const contributedObjects = contributions.flatMap((one) => one.objects);
       const shared = sharedObjects(self, [...contributedObjects, ...selection.kept]);
       const objects = [...shared, ...contributedObjects];
+      const installs = objects.length > 0;
+      const templates = installs ? templateStanding(self, observed.effects.get(INDEX_TEMPLATES)) : noStanding;
       return apply({
         objects,
         keep: keptRefs(selection.kept, owns),
-        status: report({ observed, selection, contributions, objects, unmatched }),
+        status: report({ observed, selection, contributions, objects, unmatched, templates }),
+        effects: installs ? templateEffects(self, findings) : [],
+        events: templates.events,
         recheckAfter: recheckAfter(observed, objects, owns),
       });
     },

@@ -1,7 +1,7 @@
 /** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
 import type { Output } from '../resource.ts';
 import { literal } from './collector.ts';
-import { documentMapping } from './document.ts';
+import { documentSettings } from './document.ts';
 import type { EventIndex } from './source.ts';
 
 /** The environment variable of the gateway that holds the API key. */
@@ -16,7 +16,7 @@ const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest
- * (400, 409, 413) is the document's own fault.
+ * (400, 413) is the document's own fault, or it is there already (409).
  */
 const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 
@@ -34,7 +34,7 @@ export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Outp
     ...(auth?.secretRef === undefined ? {} : { auth: { authenticator: 'basicauth' } }),
     ...(auth?.apiKeySecretRef === undefined ? {} : { api_key: `\${env:${API_KEY_VARIABLE}}` }),
     ...tlsOf(tls),
-    mapping: documentMapping,
+    ...documentSettings,
     // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s, a store that was away for
     // two minutes cost 4,000 of 5,000 events.
     timeout: '0s',

@@ -7,7 +7,11 @@ describe('the configuration of the collectors on the nodes', () => {
     const { receivers, service, exporters } = nodeConfig([guard, census], undefined);
     expect(Object.keys(receivers)).toEqual(['filelog/guard', 'filelog/census']);
     expect(service.pipelines).toEqual({
-      logs: { receivers: ['filelog/guard', 'filelog/census'], processors: ['memory_limiter'], exporters: ['otlp'] },
+      logs: {
+        receivers: ['filelog/guard', 'filelog/census'],
+        processors: ['memory_limiter', 'transform'],
+        exporters: ['otlp'],
+      },
     });
     expect(exporters).toMatchObject({ otlp: { endpoint: 'otel-gateway:4317' } });
   });
@@ -33,6 +37,6 @@ describe('the configuration of the collectors on the nodes', () => {
     expect(processors.resource).toEqual({
       attributes: [{ key: 'k8s.cluster.name', value: 'a $$5 $${env:HOME}', action: 'upsert' }],
     });
-    expect(service.pipelines.logs?.processors).toEqual(['memory_limiter', 'resource']);
+    expect(service.pipelines.logs?.processors).toEqual(['memory_limiter', 'resource', 'transform']);
   });
 });

@@ -7,6 +7,7 @@
  */
 import { GATEWAY, GATEWAY_PORT } from '../names.ts';
 import { type CollectorConfig, extensions, literal, memoryLimiter, telemetry } from './collector.ts';
+import { identityProcessor } from './document.ts';
 import { filelogReceiver, receiverId } from './receiver.ts';
 import type { LogSource } from './source.ts';
 
@@ -21,7 +22,7 @@ export function nodeConfig(sources: readonly LogSource[], cluster: string | unde
   return {
     extensions,
     receivers: Object.fromEntries(sources.map((source) => [receiverId(source), filelogReceiver(source)])),
-    processors: { memory_limiter: memoryLimiter, ...named },
+    processors: { memory_limiter: memoryLimiter, ...named, transform: identityProcessor },
     exporters: { otlp: toGateway },
     service: {
       extensions: Object.keys(extensions),
@@ -29,7 +30,7 @@ export function nodeConfig(sources: readonly LogSource[], cluster: string | unde
       pipelines: {
         logs: {
           receivers: sources.map(receiverId),
-          processors: ['memory_limiter', ...Object.keys(named)],
+          processors: ['memory_limiter', ...Object.keys(named), 'transform'],
           exporters: ['otlp'],
         },
       },
