@@ -29,6 +29,11 @@ export interface Owned {
    * Job, a selector, a roleRef). What it runs or holds ends with it.
    */
   readonly replace?: boolean;
+  /**
+   * The only names that its objects have: the permission to write is for these alone. What carries our label is followed whatever
+   * its name, which takes the permission to list all of the kind.
+   */
+  readonly names?: readonly string[];
 }
 
 /** Which objects of a watched kind belong to one instance. */
@@ -78,6 +83,8 @@ export interface ObserveContext<R extends Resource> {
   /** What this instance owns, as it is now: so that what is made once (a key, a password) is found again. */
   readonly owned: ObjectSet;
   readonly read: Reader;
+  /** The time that `reconcile` will be told; use no other clock. */
+  readonly now: Date;
   readonly signal: AbortSignal;
 }
 

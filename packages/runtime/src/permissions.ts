@@ -4,7 +4,7 @@
  */
 import { Event, type Grant, type Kind, Lease, type Verb } from '@keelson/schema';
 import { isReachable } from './marks.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, Owned } from './operator.ts';
 
 export interface PermissionOptions {
   /** The Lease by which replicas agree on a leader; without it there is no leader election. */
@@ -35,13 +35,7 @@ function grantsOf(operator: Operator): Grant[] {
       why: `${name} sets owner references that block deletion`,
     });
   }
-  const owned = operator.owns.map(
-    ({ kind, anywhere }): Grant => ({
-      kind: anywhere === true ? everywhere(kind) : kind,
-      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-      why: `${name} makes and keeps ${kind.plural} for its instances`,
-    }),
-  );
+  const owned = operator.owns.flatMap((one) => grantsOfOwned(one, name));
   const watched = operator.watches.map(({ kind, scope }): Grant => {
     const verbs: Verb[] = ['list', 'watch'];
     const grant = { kind, verbs, why: `${name} follows ${kind.plural} that its instances refer to` };
@@ -57,6 +51,19 @@ function grantsOf(operator: Operator): Grant[] {
     }),
   );
   return [...own, ...owned, ...watched, ...read, ...(operator.grants ?? [])];
+}
+
+function grantsOfOwned({ kind, anywhere, names }: Owned, operator: string): Grant[] {
+  const what = anywhere === true ? everywhere(kind) : kind;
+  const why = `${operator} makes and keeps ${kind.plural} for its instances`;
+  const following: readonly Verb[] = ['list', 'watch'];
+  const keeping: readonly Verb[] = ['create', 'patch', 'delete'];
+  if (names === undefined) return [{ kind: what, verbs: ['get', ...following, ...keeping], why }];
+  return [
+    { kind: what, verbs: following, why: `${operator} follows those ${kind.plural} that it made, by their label` },
+    // A name cannot be checked when an object is posted, but it can when it is applied, and nothing is posted.
+    { kind: what, names, verbs: ['get', ...keeping], why },
+  ];
 }
 
 function eventGrants(operators: readonly Operator[]): Grant[] {
