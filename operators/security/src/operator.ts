@@ -20,10 +20,10 @@ import { applyOverrides } from './override/override.ts';
 import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
-import { type Findings, findSecrets } from './steps/credentials.ts';
 import { dress, priorityClass } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
+import { lookOutside, type Outside } from './steps/outside.ts';
 import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
@@ -34,7 +34,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
   const features = featureList(list);
   const ids = features.map(({ id }) => id);
   const owns = ownedKinds(features);
-  return defineOperator<typeof SecurityAgent, Findings | undefined>({
+  return defineOperator<typeof SecurityAgent, Outside | undefined>({
     name: 'security',
     description:
       'Installs the security tools of a SecurityAgent and the pipeline of their events, and tells whether they work.',
@@ -44,15 +44,15 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
     reads: [{ kind: Secret, why: 'the credentials of the store must be there before pods that use them are made' }],
     grants: passedOn(features),
     admission: createAdmission(features),
-    observe: findSecrets,
+    observe: (context) => lookOutside(context, features),
 
     reconcile(observed) {
-      const { self, external: findings } = observed;
+      const { self, external: outside } = observed;
       const selection = selectFeatures(observed, features, owns);
       const context = featureContext(self, selection.sources);
       const contributed = contribute(selection.running, context);
-      const synthesised = synthesise(contributed, selection.running, context);
-      const dressed = dress(synthesised, { self, features, kinds: owns, findings });
+      const synthesised = synthesise(contributed, selection.running, context, outside);
+      const dressed = dress(synthesised, { self, features, kinds: owns, outside });
       const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
       const objects = contributions.flatMap((one) => one.objects);
       return apply({

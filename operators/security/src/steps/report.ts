@@ -9,11 +9,11 @@ import { conditionOf } from '../feature-id.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
-import type { Findings } from './credentials.ts';
+import type { Outside } from './outside.ts';
 import type { Selection } from './select.ts';
 
 export interface ReportInput {
-  readonly observed: Observed<typeof SecurityAgent, Findings | undefined>;
+  readonly observed: Observed<typeof SecurityAgent, Outside | undefined>;
   readonly selection: Selection;
   /** As they are applied. */
   readonly contributions: readonly Contribution[];

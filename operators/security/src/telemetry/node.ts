@@ -9,6 +9,7 @@ import { GATEWAY, GATEWAY_PORT } from '../names.ts';
 import { type CollectorConfig, extensions, literal, memoryLimiter, telemetry } from './collector.ts';
 import { filelogReceiver, receiverId } from './receiver.ts';
 import type { LogSource } from './source.ts';
+import { clientTls } from './tls.ts';
 
 /** How many events, and how long to wait for them, make one request to the gateway. */
 const BATCH = { size: 1000, timeout: '5s' };
@@ -43,7 +44,7 @@ function clusterName(cluster: string): object {
 
 const toGateway = {
   endpoint: `${GATEWAY}:${GATEWAY_PORT}`,
-  tls: { insecure: true },
+  tls: clientTls,
   // The gateway answers when it has the request on disk, which takes its time while the disk is busy; sent again, it would be there twice.
   timeout: '30s',
   sending_queue: {

@@ -1,11 +1,11 @@
 /** The collectors on the nodes: read what tools write, remember on the node how far they got, and send it to the gateway. */
 import type { DaemonSet } from '@keelson/schema';
 import type { FeatureContext } from '../../feature.ts';
-import { agentText, NODE_COLLECTOR, NODE_CONFIG } from '../../names.ts';
+import { agentText, NODE_COLLECTOR, NODE_CONFIG, NODE_TLS } from '../../names.ts';
 import { NODE_NAME_VARIABLE } from '../../telemetry/receiver.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
-import { collectorContainer, configVolume } from './collector.ts';
+import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
 
 /** Below it each agent has a folder of its own: two collectors that share one would lock each other out. */
 export const STATE_ROOT = '/var/lib/keelson/otel';
@@ -38,6 +38,7 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
     ],
     volumes: [
       configVolume(NODE_CONFIG),
+      tlsVolume(NODE_TLS),
       { name: 'logs', hostPath: { path: LOG_ROOT, type: 'DirectoryOrCreate' } },
       { name: 'storage', hostPath: { path: `${STATE_ROOT}/${agentText(agent)}`, type: 'DirectoryOrCreate' } },
     ],
