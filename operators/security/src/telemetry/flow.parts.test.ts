@@ -1,14 +1,17 @@
 /** Lines in files become documents in an index: both real collectors, as they are configured, and a real Elasticsearch. */
 import { appendFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createObjectSet } from '@keelson/runtime';
 import { type Elasticsearch, type Standalone, startCollector, startElasticsearch } from '@keelson/testenv';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { CONFIG_FILE } from '../names.ts';
+import { CONFIG_FILE, GATEWAY } from '../names.ts';
 import { collectorConfigMaps } from './config-maps.ts';
+import { NODE_ARGS } from './node.ts';
 import type { LogSource } from './source.ts';
+import { elsewhere, freePort, mountSecret, tlsIn } from './testing/collectors.ts';
 import { census, guard, outputOf, watcher } from './testing/sources.ts';
+import { findTrust } from './trust.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own syntax
 const cluster = 'prod ${env:HOME} $1';
@@ -35,12 +38,18 @@ beforeAll(async () => {
   const maps = collectorConfigMaps({ sources, output: outputOf({ url: store.url }), cluster });
   const [nodeConfig = '', gatewayConfig = ''] = maps.map(({ data }) => data?.[CONFIG_FILE] ?? '');
   const endpoint = `127.0.0.1:${await freePort()}`;
+  const { parties } = await findTrust({ owned: createObjectSet([], 'n'), now: new Date() }, 'n');
+  const [gatewayTls, nodeTls] = [join(dir, 'gateway-tls'), join(dir, 'node-tls')];
+  await Promise.all([mountSecret(gatewayTls, parties.gateway.data), mountSecret(nodeTls, parties.node.data)]);
+  const grpc = { endpoint, tls: tlsIn(gatewayTls, 'client_ca_file') };
   gateway = await startCollector(gatewayConfig, {
-    overrides: { ...(await elsewhere('gateway')), receivers: { otlp: { protocols: { grpc: { endpoint } } } } },
+    overrides: { ...(await elsewhere(join(dir, 'gateway'))), receivers: { otlp: { protocols: { grpc } } } },
   });
+  const tls = { ...tlsIn(nodeTls, 'ca_file'), server_name_override: GATEWAY };
   node = await startCollector(nodeConfig, {
+    args: NODE_ARGS,
     environment: { K8S_NODE_NAME: '10' },
-    overrides: { ...(await elsewhere('node')), exporters: { otlp: { endpoint } } },
+    overrides: { ...(await elsewhere(join(dir, 'node'))), exporters: { otlp: { endpoint, tls } } },
   });
 });
 afterAll(async () => {
@@ -52,28 +61,6 @@ afterAll(async () => {
 function here(source: LogSource): LogSource {
   const { rotated } = source;
   return { ...source, path: join(dir, source.path), ...(rotated === undefined ? {} : { rotated: join(dir, rotated) }) };
-}
-
-/** What two collectors on one machine cannot share. */
-async function elsewhere(name: string): Promise<{ extensions: object; service: object }> {
-  const directory = join(dir, name);
-  return {
-    extensions: {
-      health_check: { endpoint: `127.0.0.1:${await freePort()}` },
-      file_storage: { directory, compaction: { directory } },
-    },
-    service: { telemetry: { metrics: { level: 'none' } } },
-  };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
 }
 
 type Document = Readonly<Record<string, unknown>>;

@@ -11,6 +11,9 @@ import { filelogReceiver, receiverId } from './receiver.ts';
 import type { LogSource } from './source.ts';
 import { clientTls } from './tls.ts';
 
+/** Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them. */
+export const NODE_ARGS = ['--feature-gates=stanza.synchronousLogEmitter'];
+
 /** How many events, and how long to wait for them, make one request to the gateway. */
 const BATCH = { size: 1000, timeout: '5s' };
 /** What a node keeps on disk while no gateway answers; then the files wait. */

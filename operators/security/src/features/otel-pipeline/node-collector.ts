@@ -2,6 +2,7 @@
 import type { DaemonSet } from '@keelson/schema';
 import type { FeatureContext } from '../../feature.ts';
 import { agentText, NODE_COLLECTOR, NODE_CONFIG, NODE_TLS } from '../../names.ts';
+import { NODE_ARGS } from '../../telemetry/node.ts';
 import { NODE_NAME_VARIABLE } from '../../telemetry/receiver.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
@@ -22,8 +23,7 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
         image,
         memory: 256,
         requests: { cpu: '50m', memory: '128Mi' },
-        // Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them.
-        args: ['--feature-gates=stanza.synchronousLogEmitter'],
+        args: NODE_ARGS,
         env: [{ name: NODE_NAME_VARIABLE, valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
         mounts: [{ name: 'logs', mountPath: LOG_ROOT, readOnly: true }],
         securityContext: {
