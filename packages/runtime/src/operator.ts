@@ -29,10 +29,7 @@ export interface Owned {
    * Job, a selector, a roleRef). What it runs or holds ends with it.
    */
   readonly replace?: boolean;
-  /**
-   * The only names that its objects have: the permission to write is for these alone. What carries our label is followed whatever
-   * its name, which takes the permission to list all of the kind.
-   */
+  /** The only names that its objects ever have: its permissions are for these alone, and each is followed by itself. */
   readonly names?: readonly string[];
 }
 

@@ -43,7 +43,7 @@ const brief = (grants: readonly Grant[]) =>
   );
 
 describe('permissions', () => {
-  it('to write are for the names that it declares, where it does', () => {
+  it('are for the names that it declares, where it does', () => {
     const named = defineOperator<Bundle, unknown>({
       name: 'bench',
       resource: Bundle,
@@ -51,8 +51,7 @@ describe('permissions', () => {
       reconcile: () => apply({ objects: [] }),
     });
     expect(brief(permissions([named])).filter((grant) => grant.startsWith('secrets'))).toEqual([
-      'secrets: list watch',
-      'secrets: get create patch delete keys more-keys',
+      'secrets: get list watch create patch delete keys more-keys',
     ]);
   });
 

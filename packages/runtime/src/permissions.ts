@@ -35,7 +35,7 @@ function grantsOf(operator: Operator): Grant[] {
       why: `${name} sets owner references that block deletion`,
     });
   }
-  const owned = operator.owns.flatMap((one) => grantsOfOwned(one, name));
+  const owned = operator.owns.map((one) => grantOfOwned(one, name));
   const watched = operator.watches.map(({ kind, scope }): Grant => {
     const verbs: Verb[] = ['list', 'watch'];
     const grant = { kind, verbs, why: `${name} follows ${kind.plural} that its instances refer to` };
@@ -53,17 +53,15 @@ function grantsOf(operator: Operator): Grant[] {
   return [...own, ...owned, ...watched, ...read, ...(operator.grants ?? [])];
 }
 
-function grantsOfOwned({ kind, anywhere, names }: Owned, operator: string): Grant[] {
+function grantOfOwned({ kind, anywhere, names }: Owned, operator: string): Grant {
   const what = anywhere === true ? everywhere(kind) : kind;
-  const why = `${operator} makes and keeps ${kind.plural} for its instances`;
-  const following: readonly Verb[] = ['list', 'watch'];
-  const keeping: readonly Verb[] = ['create', 'patch', 'delete'];
-  if (names === undefined) return [{ kind: what, verbs: ['get', ...following, ...keeping], why }];
-  return [
-    { kind: what, verbs: following, why: `${operator} follows those ${kind.plural} that it made, by their label` },
+  return {
+    kind: what,
     // A name cannot be checked when an object is posted, but it can when it is applied, and nothing is posted.
-    { kind: what, names, verbs: ['get', ...keeping], why },
-  ];
+    ...(names === undefined ? {} : { names }),
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: `${operator} makes and keeps ${kind.plural} for its instances`,
+  };
 }
 
 function eventGrants(operators: readonly Operator[]): Grant[] {
