@@ -225,6 +225,18 @@ describe('what waits in a gateway', () => {
     }
   });
 
+  test('has that time whatever an override says, and the condition tells', () => {
+    const podTemplate = { spec: { terminationGracePeriodSeconds: 5 } };
+    const more = { override: { perTool: { otel_pipeline: { podTemplate } } } };
+    const { objects, decision } = renderInstance(operator, agentOf(['guard'], more));
+    expect(podOf(gatewayOf(objects)).terminationGracePeriodSeconds).toBeGreaterThan(75);
+    expect(podOf(nodeOf(objects)).terminationGracePeriodSeconds).toBe(5);
+    const conditions = decision?.kind === 'apply' ? decision.status?.conditions : undefined;
+    expect(conditions?.find(({ type }) => type === 'OverridesApplied')?.message).toContain(
+      'would leave Deployment otel-gateway invalid: spec.containers[0].lifecycle.preStop.sleep.seconds: 75 is negative or more',
+    );
+  });
+
   test('is reached by overrides of the gateway, whatever it is', () => {
     const more = { override: { perTool: { 'otel-gateway': { nodeSelector: { disk: 'ssd' } } } } };
     const set = find<StatefulSet>(gateways({ persistent: true }, more), 'StatefulSet', 'otel-gateway');
