@@ -48,6 +48,11 @@ describe('admission', () => {
   test.each<[string, KubeObject, string]>([
     ['the pipeline that comes by itself', agentOf(['falco']), 'otel_pipeline is added'],
     [
+      'events that go nowhere',
+      agentOf(['falco', { name: 'otel_pipeline', enabled: false }]),
+      'nobody carries to the store',
+    ],
+    [
       'an override that reaches nothing',
       agentOf(['falco'], { override: { perTool: { falcoo: { image: 'x' } } } }),
       'spec.override.perTool.falcoo',

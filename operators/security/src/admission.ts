@@ -50,6 +50,8 @@ function outputProblems({ spec }: Agent, { active, misfits }: Examination): read
 
 function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly string[] {
   const listed = new Set(spec.features.map(({ name }) => name));
+  const isCarried = active.some(({ feature }) => feature.followsSources === true);
+  const stranded = isCarried ? [] : active.filter(({ feature }) => feature.telemetry !== undefined);
   const implied = active.filter(({ feature }) => !listed.has(feature.id));
   return [
     ...dormant.flatMap(({ problems }) =>
@@ -58,6 +60,10 @@ function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly
     ...implied.map(
       ({ feature }) =>
         `spec.features: ${feature.id} is added, because others write events for it to carry; list it with enabled: false to go without`,
+    ),
+    ...stranded.map(
+      ({ feature }) =>
+        `spec.features[name=${feature.id}]: it writes events on the nodes that nobody carries to the store, because the pipeline is off`,
     ),
     ...(spec.output?.elasticsearch.tls?.insecureSkipVerify === true
       ? [

@@ -197,6 +197,15 @@ describe('bad input', () => {
     await untilThere('falco', second.ref.namespace);
   });
 
+  test('an agent that cannot run a tool itself stands in nobody’s way', async () => {
+    const same = { override: { nodeAgent: { nodeSelector: { test: 'broken-first' } } } };
+    const broken = await given([{ ...falco(), config: { driver: 7 } }], same);
+    await stage.untilCondition(broken.ref, 'FalcoReady', { status: 'False', reason: 'InvalidConfig' });
+    const good = await given(['falco'], same);
+    await untilThere('falco', good.ref.namespace);
+    expect(await daemonSet('falco', broken.ref.namespace)).toBeUndefined();
+  });
+
   test('two agents in one namespace: the second is told who has the objects, and no object moves', async () => {
     const { ref, agent } = await given(['falco']);
     await untilThere('falco', ref.namespace);

@@ -20,7 +20,7 @@ import { applyOverrides } from './override/override.ts';
 import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
-import { dress, priorityClass } from './steps/dress.ts';
+import { dress, sharedObjects } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
 import { lookOutside, type Outside } from './steps/outside.ts';
@@ -54,11 +54,13 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
       const synthesised = synthesise(contributed, selection.running, context, outside);
       const dressed = dress(synthesised, { self, features, kinds: owns, outside });
       const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
-      const objects = contributions.flatMap((one) => one.objects);
+      const contributedObjects = contributions.flatMap((one) => one.objects);
+      const shared = sharedObjects(self, [...contributedObjects, ...selection.kept]);
+      const objects = [...shared, ...contributedObjects];
       return apply({
-        objects: objects.length === 0 ? [] : [priorityClass(self), ...objects],
+        objects,
         keep: keptRefs(selection.kept, owns),
-        status: report({ observed, selection, contributions, unmatched }),
+        status: report({ observed, selection, contributions, objects, unmatched }),
         recheckAfter: recheckAfter(observed, objects, owns),
       });
     },

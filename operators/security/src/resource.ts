@@ -127,6 +127,9 @@ const status = Type.Object({
     }),
     { description: 'Numbers behind the conditions.' },
   ),
+  installed: Type.Array(Type.String(), {
+    description: 'Features that have something in the cluster, held ones included.',
+  }),
   pipeline: Type.Object({
     receivers: Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' }),
     indices: Type.Array(Type.String(), { description: 'Where it goes.' }),

@@ -1,8 +1,10 @@
 /** No credential ever gets out of its Secret: not into a ConfigMap, a status, an event, a log line or a rendered file. */
-import { ConfigMap, Event, manifest, Secret } from '@keelson/schema';
+import { renderInstance } from '@keelson/runtime';
+import { ConfigMap, Event, type KubeObject, manifest, Secret } from '@keelson/schema';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { security } from './operator.ts';
 import { agentOf } from './testing/agent.ts';
-import { type Stage, startStage, upstreamCrds } from './testing/stage.ts';
+import { type Stage, sample, startStage, upstreamCrds } from './testing/stage.ts';
 
 const planted = ['planted-user-6b1f', 'planted-word-91c2', 'planted-key-a07d', 'planted-authority-3e5b'] as const;
 const [username, password, apiKey, authority] = planted;
@@ -44,7 +46,8 @@ describe('planted secrets', () => {
       { timeout: 10_000 },
     );
 
-    const kinds = 'daemonsets,deployments,cronjobs,configmaps,services,serviceaccounts,securityagents';
+    const kinds =
+      'daemonsets,deployments,cronjobs,configmaps,services,serviceaccounts,securityagents,networkpolicies,poddisruptionbudgets,clusterroles,clusterrolebindings,priorityclasses';
     const stored = await stage.env.kubectl(['get', kinds, '-n', namespace, '-o', 'yaml', '--show-managed-fields']);
     const events = JSON.stringify((await stage.admin.list(Event, {})).items);
     expect(stored).toContain('otel-gateway');
@@ -58,5 +61,16 @@ describe('planted secrets', () => {
         `${form} in a log line`,
       ).toBe(false);
     }
+  });
+
+  test('of the Secret that stands beside an agent in a file, nothing is rendered', () => {
+    const objects = sample('full');
+    const secret = objects.find(({ kind }) => kind === 'Secret') as Secret | undefined;
+    const { password = '' } = secret?.stringData ?? {};
+    expect(password).not.toBe('');
+    const agent = objects.find(({ kind }) => kind === 'SecurityAgent') as KubeObject;
+    const rendered = JSON.stringify(renderInstance(security, agent).objects);
+    expect(rendered).toContain('elasticsearch-credentials');
+    expect(rendered).not.toContain(password);
   });
 });

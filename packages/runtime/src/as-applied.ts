@@ -20,14 +20,27 @@ export function mergeFile(existing: KubeObject, file: KubeObject): KubeObject {
   return mergePatch(existing, kubectlPatch(existing, file)) as KubeObject;
 }
 
-/** Asks the API server; one that may not be asked, for lack of a permission, leaves it at `merged`, with a warning. */
+/**
+ * Asks the API server. One that cannot be asked, for lack of a permission or because the namespace comes with the same file, leaves it
+ * at `merged`, with a warning.
+ */
 export async function askServer(
   client: KubeClient,
   kind: Kind,
-  given: { readonly file: KubeObject; readonly merged: KubeObject; readonly existing?: KubeObject | undefined },
+  given: {
+    readonly file: KubeObject;
+    readonly merged: KubeObject;
+    readonly existing?: KubeObject | undefined;
+    /** The namespace is applied together with it. */
+    readonly bringsNamespace: boolean;
+  },
   signal: AbortSignal,
 ): Promise<AsApplied> {
-  const { file, merged, existing } = given;
+  const { file, merged, existing, bringsNamespace } = given;
+  const unasked = (why: string): AsApplied => ({
+    object: merged,
+    warnings: [`the API server was not asked whether it takes this: ${why}`],
+  });
   try {
     const options = { fieldManager: 'kubectl', dryRun: true, signal };
     const answer =
@@ -36,9 +49,9 @@ export async function askServer(
         : await client.patch(kind, existing.metadata, { type: 'merge', value: kubectlPatch(existing, file) }, options);
     return { object: { ...merged, spec: answer.spec }, warnings: [] };
   } catch (error) {
-    if (isFault(error, 'Forbidden') && !/admission webhook/.test(error.message)) {
-      return { object: merged, warnings: [`the API server was not asked whether it takes this: ${error.message}`] };
-    }
+    if (isFault(error, 'Forbidden') && !/admission webhook/.test(error.message)) return unasked(error.message);
+    if (isFault(error, 'NotFound') && existing === undefined && bringsNamespace)
+      return unasked(`namespace ${file.metadata.namespace} does not exist yet`);
     if (isFault(error, 'Invalid', 'BadRequest', 'Forbidden', 'NotFound')) return { problems: toProblems(error) };
     throw error;
   }

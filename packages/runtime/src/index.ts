@@ -56,6 +56,7 @@ export type { Outcome } from './reconciler/conclude.ts';
 export type { Rendering, Surroundings } from './render.ts';
 export { renderInstance } from './render.ts';
 export { engineConditions } from './status/condition.ts';
+export { type Obstacle, tellObstacles } from './status/obstacle.ts';
 export { type Readiness, readinessOf } from './status/readiness.ts';
 export type { Admission, Operation, Problem, Review, Verdict } from './webhook/admission.ts';
 export type {

@@ -1,6 +1,7 @@
 /** What an operator decides from: one instance and the state of the cluster around it, read before and frozen. */
 import { type Instance, type Kind, type KubeObject, type Ref, type Resource, resourceNameOf } from '@keelson/schema';
 import type { EffectOutcome } from './effect.ts';
+import type { Obstacle } from './status/obstacle.ts';
 
 /** A read-only set of live objects. */
 export interface ObjectSet {
@@ -25,9 +26,13 @@ export interface Observed<R extends Resource = Resource, X = unknown> {
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   /**
    * Why the last decision on this spec could not be carried out (as in the Applied condition); undefined when it was, and
-   * offline.
+   * offline. `obstacles` has the same by object, empty for what is not about single objects; `tellObstacles` makes words of them.
    */
-  readonly failure?: { readonly reason: string; readonly message: string };
+  readonly failure?: {
+    readonly reason: string;
+    readonly message: string;
+    readonly obstacles: readonly Obstacle[];
+  };
   readonly now: Date;
 }
 

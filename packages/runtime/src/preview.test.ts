@@ -1,6 +1,6 @@
 /** The preview against a real API server: what it says must be what then happens, and it must write nothing. */
 import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
-import { ConfigMap, Deployment, type Kind, type KubeObject, Namespace, Service, toCrd } from '@keelson/schema';
+import { ConfigMap, Deployment, type Kind, type KubeObject, Namespace, Secret, Service, toCrd } from '@keelson/schema';
 import { startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { apply, wait } from './decision.ts';
@@ -249,5 +249,41 @@ describe('previewInstance', () => {
     });
     expect(problems[0]?.message).toMatch(/namespace "nowhere" does not exist; create it first/);
     expect(plan.steps).toEqual([]);
+  });
+
+  it('plans for a namespace and a Secret that come with the instance, and says what it could not ask', async () => {
+    await bench.close();
+    bench = await startWorkbench({
+      kubeconfig: env.kubeconfig,
+      namespace,
+      owns: [ConfigMap],
+      definition: {
+        reads: [{ kind: Secret, why: 'a login' }],
+        observe: async ({ read }) => Object.keys((await read.find(Secret, { name: 'login' }))?.data ?? {}),
+      },
+    });
+    bench.rules = ({ external }) => apply({ objects: [configMap('web', { keys: String(external) })] });
+    const beside: KubeObject[] = [
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'to-come' } },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'login', namespace: 'to-come' },
+        stringData: { user: 'me' },
+      },
+    ];
+    const object = { ...bundle(), metadata: { name: 'web', namespace: 'to-come' } };
+    const { problems, warnings, plan, faults } = await previewInstance({
+      operator: bench.operator,
+      client,
+      object,
+      beside,
+    });
+    expect({ problems, warnings, faults }).toEqual({
+      problems: [],
+      warnings: ['the API server was not asked whether it takes this: namespace to-come does not exist yet'],
+      faults: [],
+    });
+    expect(plan.steps).toMatchObject([{ action: 'create', object: { data: { keys: 'user' } } }]);
   });
 });

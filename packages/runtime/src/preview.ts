@@ -4,7 +4,15 @@
  * what would really change. For `keelson plan`.
  */
 import { isFault, type KubeClient, systemClock } from '@keelson/kube';
-import { type Kind, type KubeObject, type Problem, type Resource, resourceNameOf } from '@keelson/schema';
+import {
+  apiVersionOf,
+  type Kind,
+  type KubeObject,
+  type Problem,
+  type Resource,
+  resourceNameOf,
+  type Secret,
+} from '@keelson/schema';
 import { askServer, mergeFile } from './as-applied.ts';
 import { byName, type Scope } from './cache/cache.ts';
 import { createStore } from './cache/memory-store.ts';
@@ -14,6 +22,8 @@ import type { Store } from './cache/store.ts';
 import type { Decision } from './decision.ts';
 import { createEffectRunner } from './effects/runner.ts';
 import { createClaims } from './execute/claims.ts';
+import type { Fence } from './lease/fence.ts';
+import { fenceWrites } from './lease/fence-writes.ts';
 import { type Owner, operatorSelector, toOwner } from './marks.ts';
 import type { Operator, Owned, Watch } from './operator.ts';
 import { toLive } from './plan/fields.ts';
@@ -25,6 +35,7 @@ import {
   type Plan,
   type Refusal,
   type Step,
+  toRefusal,
   toStep,
 } from './plan/plan.ts';
 import { createSettled } from './plan/settled.ts';
@@ -45,6 +56,8 @@ export interface PreviewOptions<R extends Resource, X> {
   readonly object: KubeObject;
   /** For an instance that names none. Default `default`. */
   readonly namespace?: string;
+  /** What is applied together with it: a Namespace or a Secret that the cluster does not have yet counts as if it were there. */
+  readonly beside?: readonly KubeObject[];
   readonly signal?: AbortSignal;
 }
 
@@ -64,14 +77,17 @@ const nothing: Plan = { steps: [], refusals: [], leaving: [] };
 
 /** What would happen. Writes nothing. */
 export async function previewInstance<R extends Resource, X>(options: PreviewOptions<R, X>): Promise<Preview<R>> {
-  const { operator, client, signal = new AbortController().signal } = options;
+  const { operator, client, beside = [], signal = new AbortController().signal } = options;
   const object = withNamespace(operator.resource, options.object, options.namespace);
   const existing: KubeObject | undefined = await client.find(operator.resource, object.metadata, { signal });
   const exists = existing !== undefined;
   const merged = exists ? mergeFile(existing, object) : object;
   const admitted = admitInstance(operator, merged, existing);
   if (admitted.instance === undefined) return { ...admitted, exists, plan: nothing, faults: [] };
-  const asked = await askServer(client, operator.resource, { file: object, merged, existing }, signal);
+  const bringsNamespace = beside.some(
+    ({ kind, metadata }) => kind === 'Namespace' && metadata.name === object.metadata.namespace,
+  );
+  const asked = await askServer(client, operator.resource, { file: object, merged, existing, bringsNamespace }, signal);
   if ('problems' in asked) return { problems: asked.problems, warnings: [], exists, plan: nothing, faults: [] };
   const { instance, problems, ...stored } = admitInstance(operator, asked.object, existing);
   const warnings = [...asked.warnings, ...stored.warnings];
@@ -79,12 +95,43 @@ export async function previewInstance<R extends Resource, X>(options: PreviewOpt
 
   let turn = await prepareTurn(operator, client, instance, signal);
   const owned = collectOwned(turn);
-  const decision = decide(operator, await observe(turn, instance, owned));
+  const sight = { ...turn, engine: { ...turn.engine, client: seeing(client, beside.map(asStored)) } };
+  const decision = decide(operator, await observe(sight, instance, owned));
   if (decision.kind !== 'apply') return { problems, warnings, exists, decision, plan: nothing, faults: [] };
   if (decision.adopt !== undefined && decision.adopt.length > 0) turn = await withNeighbours(turn);
   const draft = planTurn(turn, toWanted(operator, turn.owner, decision.objects), owned, decision);
   return { problems, warnings, exists, decision, ...(await refine(turn, draft)) };
 }
+
+/** The client, for reading one object at a time: what it does not find in the cluster may be among these. */
+function seeing(client: KubeClient, beside: readonly KubeObject[]): KubeClient {
+  const find: KubeClient['find'] = async (kind, ref, options) => {
+    const live = await client.find(kind, ref, options);
+    const coming = beside.find(
+      (one) =>
+        one.kind === kind.kind &&
+        one.apiVersion === apiVersionOf(kind) &&
+        one.metadata.name === ref.name &&
+        one.metadata.namespace === ref.namespace,
+    );
+    return live ?? (coming as typeof live);
+  };
+  return { ...fenceWrites(client, noWrites), find };
+}
+
+/** A Secret may be written with plain values, which the API server encodes. */
+function asStored(object: KubeObject): KubeObject {
+  if (object.kind !== 'Secret') return object;
+  const { stringData = {}, ...rest } = object as Secret;
+  const encoded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  return { ...rest, data: { ...rest.data, ...Object.fromEntries(encoded) } } as KubeObject;
+}
+
+const noWrites: Fence = {
+  check() {
+    throw new Error('a preview writes nothing');
+  },
+};
 
 /** A turn like the reconciler's, on stores that hold what the cluster has right now. */
 async function prepareTurn<R extends Resource, X>(
@@ -116,11 +163,7 @@ async function prepareTurn<R extends Resource, X>(
       served: (kind) => !missing.has(resourceNameOf(kind)),
     },
     recorder: { record: () => undefined, flush: async () => undefined },
-    fence: {
-      check() {
-        throw new Error('a preview writes nothing');
-      },
-    },
+    fence: noWrites,
     claims: createClaims(),
     clock: systemClock,
     span: (_, run) => run(),
@@ -237,8 +280,7 @@ async function meet({ engine, owner, signal }: Turn, step: CreateStep): Promise<
   const there = await findIfServed(engine.client, step, signal);
   if (there === undefined) return { step };
   const ownership = ownershipOf(step.kind, there, owner, step.adopt, (uid) => holdsUid(engine.primary, uid));
-  if (ownership.whose === 'foreign')
-    return { refusal: { kind: step.kind, object: step.object, because: ownership.because } };
+  if (ownership.whose === 'foreign') return { refusal: toRefusal(step.kind, step.object, ownership) };
   if (there.metadata.deletionTimestamp !== undefined)
     return { leaving: { kind: step.kind, live: there, wanted: true } };
   return { step: toStep(step, toLive(there, owner.fieldManager), owner) };

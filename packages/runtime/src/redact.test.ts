@@ -51,6 +51,12 @@ describe('the redactor', () => {
     expect(redactor.text(JSON.stringify({ key: key.trim() }))).toBe('{"key":"[redacted]"}');
   });
 
+  it('leaves our own marks alone, which a hole in them would not hide', () => {
+    const redactor = createRedactor();
+    redactor.learn(secret({ username: 'keelson', password: 'keelson-2' }));
+    expect(redactor.text('give it keelson.io/owner, keelson-2')).toBe('give it keelson.io/owner, [redacted]');
+  });
+
   it('leaves the names of the Secret itself alone', () => {
     const redactor = createRedactor();
     const token = secret({ namespace: 'monitoring', token: 'abcdef123' });

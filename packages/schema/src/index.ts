@@ -1,5 +1,6 @@
 export type { Static, TSchema } from 'typebox';
 export { Type } from 'typebox';
+export { closest, didYouMean } from './closest.ts';
 export type { ConvertResult } from './convert.ts';
 export { convertInstance } from './convert.ts';
 export { needsConversion, toCrd } from './crd.ts';

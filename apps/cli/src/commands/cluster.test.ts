@@ -45,6 +45,11 @@ describe('keelson on a cluster', () => {
 
   it('given no instance, when asked for status, then it says that there is none', async () => {
     expect(await admin(['status', '-A'])).toEqual({ code: 0, stdout: '', stderr: 'No Website in any namespace.\n' });
+    expect(await admin(['status'])).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'No Website in namespace default; `keelson status -A` looks in all namespaces.\n',
+    });
   });
 
   it('given a new Website, when planned, then everything is to be created, nothing is written, and the exit code says so if asked', async () => {
@@ -56,6 +61,19 @@ describe('keelson on a cluster', () => {
     expect(planned.stdout).toContain('Plan: 4 to create, 0 to change, 0 to delete; 0 pods restart.\n');
     expect((await admin(['plan', '-f', shop, '--exit-code'])).code).toBe(4);
     expect(await env.kubectl(['get', 'websites,configmaps', '-n', 'default', '-o', 'name'])).not.toContain('shop');
+  });
+
+  it('given a file that brings the namespace of its Website, when planned, then everything is to be created', async () => {
+    const text = `apiVersion: v1\nkind: Namespace\nmetadata: {name: to-come}\n---\n${(await readFile(shop, 'utf8')).replace('namespace: default', 'namespace: to-come')}`;
+    const { code, stdout, stderr } = await admin(['plan', '-f', '-'], text);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('namespace to-come does not exist yet'),
+    });
+    expect(stdout).toContain('website/shop in to-come (new)\n  + create ');
+    expect(stdout).toContain('Plan: 4 to create, 0 to change, 0 to delete; 0 pods restart.\n');
+    const nowhere = await admin(['plan', '-f', '-'], text.slice(text.indexOf('---')));
+    expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('remedy: create the namespace first') });
   });
 
   it('given the operator runs under its ServiceAccount, when samples are applied, then status shows them Ready', async () => {
@@ -166,7 +184,7 @@ describe('keelson on a cluster', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: expect.stringContaining('! refuse Service taken: '),
-      stderr: expect.stringContaining('error: website/taken is refused: Service taken: '),
+      stderr: expect.stringContaining('error: website/taken is refused an object\n'),
     });
   });
 

@@ -5,7 +5,7 @@ import type { Shell } from '../shell.ts';
 export interface ReportOptions extends GlobalOptions {
   readonly url?: string;
   readonly index: string;
-  readonly clusterName: string;
+  readonly clusterName?: string;
   readonly namespace?: string;
   readonly pageSize: number;
   readonly caFile?: string;
@@ -30,7 +30,10 @@ export function reportCommand(shell: Shell): Command {
         'the store: https://elasticsearch:9200. Credentials come from ELASTICSEARCH_USERNAME and ELASTICSEARCH_PASSWORD, or ELASTICSEARCH_API_KEY',
       )
       .option('--index <name>', 'index that the documents go to', 'security-vuln')
-      .option('--cluster-name <name>', 'how this cluster is called in the documents', 'kubernetes')
+      .option(
+        '--cluster-name <name>',
+        'how this cluster is called in the documents (default: the uid of its namespace kube-system, which no other has)',
+      )
       .option('-n, --namespace <name>', 'the reports of this namespace only (default: all)')
       .addOption(
         new Option('--page-size <number>', 'most reports to read at once; large ones are read in smaller pages')

@@ -1,8 +1,7 @@
 /** Finds an operator by any word that people use for it. */
 import type { Operator } from '@keelson/runtime';
-import { apiVersionOf, type KubeObject } from '@keelson/schema';
+import { apiVersionOf, closest, type KubeObject } from '@keelson/schema';
 import { failure } from '../failure.ts';
-import { closest } from './closest.ts';
 
 /** By operator name, kind, plural, singular or short name; a failure lists what there is. */
 export function operatorOf(word: string, operators: readonly Operator[]): Operator {

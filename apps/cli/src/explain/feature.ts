@@ -1,7 +1,6 @@
 /** `explain feature`: every feature of the project's operators, or one in full. Needs no cluster. */
-import { apiVersionOf, mergeGrants } from '@keelson/schema';
+import { apiVersionOf, closest, mergeGrants } from '@keelson/schema';
 import type { ExplainOptions } from '../commands/explain.ts';
-import { closest } from '../config/closest.ts';
 import type { FeatureCard } from '../config/feature-card.ts';
 import { loadProject } from '../config/load-config.ts';
 import { failure } from '../failure.ts';

@@ -1,7 +1,7 @@
 import { apply, defineOperator } from '@keelson/runtime';
 import { ConfigMap, defineResource, type KubeObject, Type } from '@keelson/schema';
 import { describe, expect, it } from 'vitest';
-import { sortManifests } from './instances.ts';
+import { invalidInstance, sortManifests } from './instances.ts';
 
 const resource = defineResource({
   group: 'example.com',
@@ -62,5 +62,23 @@ describe('sortManifests', () => {
     ['a kind of somebody else', object('other.io/v1', 'Guard', 'a')],
   ])('given %s, when sorted, then the known kinds are told', (_, unknown) => {
     expect(() => sort([unknown])).toThrow(`file.yaml:1: no operator for Guard (${unknown.apiVersion})`);
+  });
+});
+
+describe('invalidInstance', () => {
+  const manifest = { object: object('example.com/v1', 'Guard', 'a'), place: 'file.yaml:1' };
+  it.each([
+    [
+      ['spec.features[name=osquery].config.intervall'],
+      'correct these fields; `keelson explain feature osquery` lists what is allowed',
+    ],
+    [
+      ['spec.global', 'spec.features[name=a].config', 'spec.features[name=a].config.b'],
+      'correct these fields; `keelson explain guard` and `keelson explain feature a` list what is allowed',
+    ],
+    [['spec.features[name=a].enabled'], 'correct these fields; `keelson explain guard` lists what is allowed'],
+  ])('given problems at %j, when told, then the remedy is where those fields are explained', (paths, remedy) => {
+    const problems = paths.map((path) => ({ path, message: 'is wrong' }));
+    expect(invalidInstance(manifest, problems).remedy).toBe(remedy);
   });
 });

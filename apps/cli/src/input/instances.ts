@@ -13,7 +13,7 @@ export interface Sorted {
     /** What `reconcile` is to see beside it: objects of watched kinds, other instances among them. */
     readonly related: readonly { readonly kind: Kind; readonly object: KubeObject }[];
   }[];
-  /** Built-in objects that no operator looks at: the Namespace or Secret that often stands beside an instance. */
+  /** Built-in objects that no operator makes or watches: the Namespace or Secret that often stands beside an instance. */
   readonly others: readonly KubeObject[];
 }
 
@@ -41,7 +41,7 @@ export function sortManifests(manifests: readonly Manifest[], operators: readonl
 
 /** One line about what is not ours to look at. */
 export function noteOthers(others: readonly KubeObject[], shell: Shell): void {
-  if (others.length > 0) shell.note(`note: left out, no operator looks at it: ${others.map(nameOf).join(', ')}\n`);
+  if (others.length > 0) shell.note(`note: left out, no operator makes it: ${others.map(nameOf).join(', ')}\n`);
 }
 
 function isOf(kind: Kind, { kind: name, apiVersion }: KubeObject): boolean {
@@ -59,8 +59,19 @@ export function invalidInstance({ object, place }: Manifest, problems: readonly 
   return failure(
     'usage',
     `${place}: ${kind}/${object.metadata.name} is not valid:${lines.join('')}`,
-    `correct these fields; \`keelson explain ${kind}\` lists what is allowed`,
+    remedyFor(kind, problems),
   );
+}
+
+/** A problem without a path is about no field; the config of a feature is explained with that feature. */
+function remedyFor(kind: string, problems: readonly Problem[]): string {
+  const isOfFields = problems.some(({ path }) => path !== '');
+  if (!isOfFields && problems.some(({ message }) => /namespace "[^"]*" does not exist/.test(message)))
+    return 'create the namespace first, or put it into the same file';
+  const features = problems.map(({ path }) => /^spec\.features\[name=([^\]]+)\]\.config\b/.exec(path)?.[1]);
+  const commands = new Set(features.map((feature) => (feature === undefined ? kind : `feature ${feature}`)));
+  const list = [...commands].map((command) => `\`keelson explain ${command}\``).join(' and ');
+  return `correct these fields; ${list} ${commands.size > 1 ? 'list' : 'lists'} what is allowed`;
 }
 
 /** `website/front`: how an instance is called in messages. */

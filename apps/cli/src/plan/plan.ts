@@ -37,7 +37,7 @@ export async function plan(options: PlanOptions, shell: Shell): Promise<void> {
     const made: InstancePlan[] = [];
     for (const { operator, manifest } of instances) {
       const { problems, warnings, decision, ...preview } = await asOperator(operator, () =>
-        previewInstance({ operator, client, object: manifest.object, namespace }),
+        previewInstance({ operator, client, object: manifest.object, namespace, beside: others }),
       );
       if (problems.length > 0 || decision === undefined) throw invalidInstance(manifest, problems);
       for (const warning of warnings) shell.note(`warning: ${nameOf(manifest.object)}: ${warning}\n`);
@@ -50,7 +50,11 @@ export async function plan(options: PlanOptions, shell: Shell): Promise<void> {
   );
   const obstacles = plans.flatMap(obstaclesOf);
   if (obstacles.length > 0)
-    throw failure('usage', obstacles.join('\n  '), 'correct the instance; the rest of the plan stands above');
+    throw failure(
+      'usage',
+      obstacles.join('\n  '),
+      'correct the instance, or see above what to do; the rest of the plan stands there',
+    );
   if (options.exitCode === true && plans.some(isPending)) shell.exitWith(exitCodes.pending.code);
 }
 
@@ -69,7 +73,9 @@ function obstaclesOf({ instance, decision, plan: { refusals } }: InstancePlan): 
   const name = nameOf(instance);
   return [
     ...(decision.kind === 'reject' ? [`${name} is rejected: ${decision.reason}: ${decision.message}`] : []),
-    ...refusals.map(({ object, because }) => `${name} is refused: ${object.kind} ${object.metadata.name}: ${because}`),
+    ...(refusals.length === 0
+      ? []
+      : [`${name} is refused ${refusals.length === 1 ? 'an object' : `${refusals.length} objects`}`]),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** A plan for people: one line a step, the fields below it, and a sum at the end. Pure. */
-import { type Change, describeTaker, type Step } from '@keelson/runtime';
+import { type Change, describeTaker, type Refusal, type Step } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import { nameOf } from '../input/instances.ts';
 import type { Palette } from '../output/palette.ts';
@@ -18,7 +18,7 @@ function instanceText({ instance, exists, decision, plan, faults, pods }: Instan
   if (decision.kind === 'reject') return `${head}: ${paint.bad('rejected')}: ${decision.reason}: ${decision.message}\n`;
   const lines = [
     ...plan.steps.flatMap((step, index) => stepLines(step, pods[index] ?? [], paint)),
-    ...plan.refusals.map(({ object, because }) => `${paint.bad('!')} refuse ${label(object)}: ${because}`),
+    ...refusalLines(plan.refusals, paint),
     ...faults.map(
       ({ step, message }) =>
         `${paint.bad('!')} the API server would not ${step.action} ${label(objectOf(step))}: ${message}`,
@@ -26,6 +26,17 @@ function instanceText({ instance, exists, decision, plan, faults, pods }: Instan
   ];
   if (lines.length === 0) return `${head}: nothing to do\n`;
   return `${head}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+/** Of objects that are refused for the same reason it is told once, below them. */
+function refusalLines(refusals: readonly Refusal[], paint: Palette): string[] {
+  const reasons = new Map<string, Refusal[]>();
+  for (const refusal of refusals) reasons.set(refusal.together, [...(reasons.get(refusal.together) ?? []), refusal]);
+  return [...reasons].flatMap(([together, alike]) => {
+    const lines = alike.map(({ object }) => `${paint.bad('!')} refuse ${label(object)}`);
+    if (alike.length > 1) return [...lines, `    they ${together}`];
+    return lines.map((line) => `${line}: ${alike[0]?.because}`);
+  });
 }
 
 /** What a step is about: as wanted, or as it is when it goes. */

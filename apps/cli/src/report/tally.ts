@@ -47,7 +47,7 @@ export class Tally {
   }
 
   /** One line of JSON; what became of the documents only where they were to be stored. */
-  summary(about: { cluster: string; index: string; namespace?: string }, seconds: number, stores: boolean): string {
+  summary(about: { cluster?: string; index: string; namespace?: string }, seconds: number, stores: boolean): string {
     const { complete, reports, documents } = this;
     const read = { ...about, complete, reports, documents };
     const took = { seconds: Math.round(seconds * 10) / 10 };

@@ -36,6 +36,10 @@ describe('keelson report vulnerabilities', () => {
       ...report,
       metadata: { ...report.metadata, namespace },
     });
+  const uidOf = async (name: string) => {
+    const { metadata } = (await env.adminRequest('GET', `/api/v1/namespaces/${name}`)) as { metadata: { uid: string } };
+    return metadata.uid;
+  };
   const remove = (name: string) =>
     env.adminRequest('DELETE', `${folder}/${namespace}/vulnerabilityreports/replicaset-${name}-web`);
 
@@ -211,7 +215,7 @@ describe('keelson report vulnerabilities', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ _id: expect.any(String), vulnerability: { id: 'CVE-1' } });
     expect(JSON.parse(stderr)).toEqual({
-      cluster: 'kubernetes',
+      cluster: await uidOf('kube-system'),
       index: 'security-vuln',
       namespace,
       complete: true,
@@ -220,6 +224,37 @@ describe('keelson report vulnerabilities', () => {
       seconds: expect.any(Number),
     });
     expect(store.requests).toEqual([]);
+  });
+
+  it('given no name and no right to see what the cluster has of its own, when run, then nothing is stored, and the remedy is told', async () => {
+    await put(vulnerabilityReport('web', [vulnerability('CVE-1')]));
+    const kubeconfig = await env.kubeconfigFor({ user: 'nobody' });
+    const args = ['report', 'vulnerabilities', '--url', store.url, '-n', namespace, '--kubeconfig', kubeconfig];
+    const { code, stderr } = await keelson(args, { env: credentials });
+    expect({ code, stderr }).toEqual({
+      code: 5,
+      stderr: expect.stringMatching(
+        /no name to be told from others by: [\s\S]*remedy: name the cluster with --cluster-name/,
+      ),
+    });
+    expect(store.requests).toEqual([]);
+  });
+
+  it('given two clusters without names that share a store, when both report, then neither resolves what the other has found', async () => {
+    const { path } = await ensurePart('crds');
+    const crd = join(path, 'trivy-operator/aquasecurity.github.io_vulnerabilityreports.yaml');
+    await using other = await startTestEnv({ crds: [crd] });
+    await put(vulnerabilityReport('web', [vulnerability('CVE-1')]));
+    const run = async (kubeconfig: string) => {
+      const args = ['report', 'vulnerabilities', '--url', store.url, '--kubeconfig', kubeconfig];
+      const { stdout } = await keelson(args, { env: credentials });
+      return JSON.parse(stdout) as Record<string, unknown>;
+    };
+    const mine = await run(env.kubeconfig);
+    const theirs = await run(other.kubeconfig);
+    expect(mine).toMatchObject({ complete: true, cluster: await uidOf('kube-system') });
+    expect(theirs).toMatchObject({ complete: true, documents: 0, resolved: 0 });
+    expect(statuses()).toMatchObject({ 'CVE-1': 'open' });
   });
 
   it('given a user without the right to list reports, when run, then it ends with 5 and names the right', async () => {

@@ -16,6 +16,7 @@ import { type Failure, failure } from '../failure.ts';
 import { onInterrupt } from '../run/signals.ts';
 import type { Shell } from '../shell.ts';
 import { sendBulk } from './bulk.ts';
+import { clusterIdentity } from './cluster-identity.ts';
 import { credentialOf } from './credential.ts';
 import { documentsOf, type VulnerabilityDocument } from './documents.ts';
 import { inBatches, sighted } from './operation.ts';
@@ -29,17 +30,23 @@ export async function reportVulnerabilities(options: ReportOptions, shell: Shell
   const tally = new Tally();
   const interruption = onInterrupt(shell, () => shell.note('ending …\n'));
   const run: Run = { options, shell, tally, seen: new Date().toISOString(), signal: interruption.signal };
+  let cluster = options.clusterName;
   // Before the cluster is asked: bad input should be told at once.
   const store = options.dryRun === true ? undefined : await openStore(run);
   try {
-    await withCluster(options, shell, ({ client }) =>
-      store === undefined ? printDocuments(client, run) : storeDocuments(client, store, run),
-    );
+    await withCluster(options, shell, async ({ client }) => {
+      cluster ??= await clusterIdentity(client, run.signal);
+      await (store === undefined ? printDocuments(client, cluster, run) : storeDocuments(client, cluster, store, run));
+    });
   } catch (error) {
     throw interruption.signal.aborted ? interrupted(error) : isAnyFault(error) ? clusterFailure(error) : error;
   } finally {
-    const { clusterName: cluster, index, namespace } = options;
-    const about = { cluster, index, ...(namespace === undefined ? {} : { namespace }) };
+    const { index, namespace } = options;
+    const about = {
+      ...(cluster === undefined ? {} : { cluster }),
+      index,
+      ...(namespace === undefined ? {} : { namespace }),
+    };
     const line = `${tally.summary(about, (performance.now() - started) / 1000, store !== undefined)}\n`;
     if (store === undefined) shell.note(line);
     else shell.out(line);
@@ -115,10 +122,10 @@ async function readCertificates(file: string, shell: Shell): Promise<string> {
   return pem;
 }
 
-async function storeDocuments(client: KubeClient, store: Store, run: Run): Promise<void> {
+async function storeDocuments(client: KubeClient, cluster: string, store: Store, run: Run): Promise<void> {
   const { options, tally, seen } = run;
-  const { index, namespace, clusterName: cluster } = options;
-  const operations = map(documents(client, run), sighted);
+  const { index, namespace } = options;
+  const operations = map(documents(client, cluster, run), sighted);
   for await (const batch of inBatches(operations)) {
     await sendBulk(store, index, batch, (operation, outcome) => tally.stored(operation, outcome));
   }
@@ -132,15 +139,19 @@ async function storeDocuments(client: KubeClient, store: Store, run: Run): Promi
   tally.complete = true;
 }
 
-async function printDocuments(client: KubeClient, run: Run): Promise<void> {
-  for await (const { id, fields } of documents(client, run))
+async function printDocuments(client: KubeClient, cluster: string, run: Run): Promise<void> {
+  for await (const { id, fields } of documents(client, cluster, run))
     run.shell.out(`${JSON.stringify({ _id: id, ...fields })}\n`);
   run.tally.complete = true;
 }
 
-async function* documents(client: KubeClient, run: Run): AsyncGenerator<VulnerabilityDocument, void, void> {
+async function* documents(
+  client: KubeClient,
+  cluster: string,
+  run: Run,
+): AsyncGenerator<VulnerabilityDocument, void, void> {
   const { options, tally, seen, signal } = run;
-  const { namespace, pageSize, clusterName: cluster } = options;
+  const { namespace, pageSize } = options;
   const selection = { pageSize, signal, ...(namespace === undefined ? {} : { namespace }) };
   for await (const report of reportsOf(client, selection)) {
     tally.reports += 1;

@@ -62,18 +62,29 @@ async function print(report: StatusReport, scene: Scene, options: StatusOptions,
     for (const instance of instances) shell.out(await statusDetails(scene.client, instance, shell, new Date()));
     return;
   }
-  if (instances.length === 0) {
-    const where = scene.namespace === undefined ? 'in any namespace' : `in namespace ${scene.namespace}`;
-    return shell.note(`No ${scene.operators.map(({ resource }) => resource.kind).join(' or ')} ${where}.\n`);
-  }
-  shell.out(
-    statusTable(instances, {
-      namespaces: scene.namespace === undefined,
-      paint: shell.paint,
-      columns: shell.live ? shell.columns : Number.POSITIVE_INFINITY,
-      now: new Date(),
-    }),
-  );
+  if (instances.length > 0)
+    shell.out(
+      statusTable(instances, {
+        namespaces: scene.namespace === undefined,
+        paint: shell.paint,
+        columns: shell.live ? shell.columns : Number.POSITIVE_INFINITY,
+        now: new Date(),
+      }),
+    );
+  tellNone(instances, scene, options, shell);
+}
+
+/** Says of which kinds there are none, where the reader may think that there are none at all. */
+function tellNone(instances: readonly InstanceReport[], scene: Scene, options: StatusOptions, shell: Shell): void {
+  const isChosen = scene.namespace === undefined || options.namespace !== undefined;
+  if (isChosen && instances.length > 0) return;
+  const kinds = scene.operators
+    .map(({ resource }) => resource.kind)
+    .filter((kind) => !instances.some((instance) => instance.kind === kind));
+  if (kinds.length === 0) return;
+  const where = scene.namespace === undefined ? 'in any namespace' : `in namespace ${scene.namespace}`;
+  const hint = scene.namespace === undefined ? '' : '; `keelson status -A` looks in all namespaces';
+  shell.note(`No ${kinds.join(' or ')} ${where}${hint}.\n`);
 }
 
 /** The data of an instance: all that the table and the details are made of, but not the object itself. */

@@ -27,7 +27,7 @@ export function statusTable(instances: readonly InstanceReport[], options: Table
       instance.reason,
       childCounts(instance),
       age(instance.created, now),
-      instance.message.replaceAll('\n', ' '),
+      oneLine(instance.message),
     ],
     ...(conditions ? ownConditions(instance) : []).map(({ type, status, reason, message, lastTransitionTime }) => [
       ...(namespaces ? [''] : []),
@@ -36,10 +36,18 @@ export function statusTable(instances: readonly InstanceReport[], options: Table
       reason,
       '',
       age(lastTransitionTime, now),
-      message.replaceAll('\n', ' '),
+      oneLine(message),
     ]),
   ]);
   return table(heads, rows, columns);
+}
+
+/** Of a message, in a table: a few terminal widths are no glance any more. The details of an instance have all of it. */
+const LONGEST_MESSAGE = 160;
+
+function oneLine(message: string): string {
+  const line = message.replaceAll(/\s+/g, ' ');
+  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE - 1).trimEnd()}…`;
 }
 
 export function readyMark({ ready }: Pick<InstanceReport, 'ready'>, paint: Palette): string {

@@ -53,6 +53,12 @@ describe('keelson up with the security operator', () => {
     expect(text).toMatch(/^ {2}DaemonSet \(4\) +falco, osquery, otel-node-collector, tetragon$/m);
   });
 
+  it('given an agent in another namespace, when asked for the status here, then it says where to look', async () => {
+    expect(await paste(`${keelson} status 2>&1`)).toMatch(
+      /^website\/front [\s\S]*\nNo SecurityAgent in namespace default; `keelson status -A` looks in all namespaces\.\n$/m,
+    );
+  });
+
   it('given a change, when planned, then the lines of files that change are told, and which pods restart', async () => {
     const changed = join(folder, 'changed.yaml');
     await writeFile(changed, (await readFile(sample, 'utf8')).replace('driver: modern_ebpf', 'driver: kmod'));

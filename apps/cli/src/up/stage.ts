@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { KubeConfig } from '@keelson/kube';
+import type { TestEnv } from '@keelson/testenv';
 import { chosenConfig } from '../cluster/connect.ts';
 import type { UpOptions } from '../commands/up.ts';
 import type { Project } from '../config/load-config.ts';
@@ -41,7 +42,7 @@ async function embedded(options: UpOptions, project: Project, shell: Shell): Pro
     throw failure('failed', `the cluster does not start: ${error.message}`, undefined, error);
   });
   const flags = ['--kubeconfig', env.kubeconfig];
-  const kubectl = await writeProgram(join(env.dir, 'kubectl'), env.kubectlCommand);
+  const kubectl = await writeKubectl(join(env.dir, 'kubectl'), env);
   const keelson = await writeProgram(join(env.dir, 'keelson'), ownCommand(project, flags, shell));
   return {
     config: await chosenConfig({ kubeconfig: env.kubeconfig }, shell),
@@ -80,6 +81,32 @@ function ownCommand(project: Project, flags: readonly string[], shell: Shell): s
 /** A file that runs a command: users need nothing on their PATH to copy and paste what we print. */
 async function writeProgram(file: string, command: readonly string[]): Promise<string> {
   await writeFile(file, `#!/bin/sh\nexec ${command.map(quote).join(' ')} "$@"\n`, { mode: 0o755 });
+  return file;
+}
+
+/**
+ * A kubectl for this cluster and no other, whatever KUBECONFIG says: what is pasted from here must never reach another cluster. Only
+ * `kubectl config` heeds KUBECONFIG, as people expect who work on a kubeconfig of their own; the file that all else here stands on is
+ * shown by it, and never written.
+ */
+async function writeKubectl(file: string, { kubectlCommand, kubeconfig }: TestEnv): Promise<string> {
+  const [here, bare] = [kubectlCommand, kubectlCommand.filter((word) => word !== `--kubeconfig=${kubeconfig}`)].map(
+    (command) => `exec ${command.map(quote).join(' ')} "$@"`,
+  );
+  const lines = [
+    '#!/bin/sh',
+    'if [ "$1" = config ]; then',
+    `  [ -z "$KUBECONFIG" ] || ${bare}`,
+    '  case "$2" in',
+    "    '' | view | current-context | get-* | -h | --help) ;;",
+    "    *) echo 'error: this would change the kubeconfig that `keelson up` itself and all it prints stand on' >&2",
+    "       echo 'remedy: name a file of your own: KUBECONFIG=file, or --kubeconfig=file before config' >&2",
+    '       exit 1 ;;',
+    '  esac',
+    'fi',
+    here,
+  ];
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o755 });
   return file;
 }
 

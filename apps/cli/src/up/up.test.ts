@@ -54,6 +54,14 @@ describe('keelson up', () => {
       async () => expect(await paste(`${kubectl} get deployment front -n default`)).toContain('3/3'),
       30_000,
     );
+    const before = await readFile(kubeconfig, 'utf8');
+    const own = join(folder, 'own.yaml');
+    await paste(`${kubectl} config view --raw > ${own}`);
+    await paste(`export KUBECONFIG=${own}; ${kubectl} config set-context --current --user=nobody && ${kubectl} get ns`);
+    expect(await readFile(own, 'utf8')).toContain('user: nobody');
+    await expect(paste(`${kubectl} config set-context --current --user=nobody`)).rejects.toThrow(/a file of your own/);
+    expect(await readFile(kubeconfig, 'utf8')).toBe(before);
+    await rm(own);
     expect(await readFile(join(dir, 'operators.log'), 'utf8')).not.toContain('"level":"error"');
 
     const closed = once(child, 'close');

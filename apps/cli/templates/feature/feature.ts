@@ -10,6 +10,10 @@ const IMAGE = `docker.io/library/busybox:${VERSION}`;
 const LOGS = `${LOG_ROOT}/sample-tool`;
 const FILE = `${LOGS}/events.log`;
 
+/** Bytes after which the file makes place for the next; one that is rotated stays, for the pipeline may not have read it to its end. */
+const FULL = 10_000_000;
+
+const rotate = `[ "$(stat -c %s ${FILE} 2>/dev/null || echo 0)" -lt ${FULL} ] || mv -f ${FILE} ${FILE}.1`;
 const write = `printf '{"time":"%s","message":"alive"}\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" >> ${FILE}`;
 
 export const sampleTool = defineFeature({
@@ -18,7 +22,10 @@ export const sampleTool = defineFeature({
   description: 'An event from every node now and then.',
   priority: 100,
   version: VERSION,
-  privileges: [{ what: `${LOGS}, writable`, why: 'to write its events' }],
+  privileges: [
+    { what: `${LOGS}, writable`, why: 'to write its events' },
+    { what: 'SELinux spc_t', why: 'the default type may not write to the logs of a node' },
+  ],
   exclusive: `both would write ${FILE}`,
   config: Type.Object({
     interval: int32({ default: 60, minimum: 1, maximum: 86_400, description: 'Seconds between two events.' }),
@@ -31,7 +38,7 @@ export const sampleTool = defineFeature({
         {
           name: 'sample-tool',
           image: image ?? context.image(IMAGE),
-          command: ['/bin/sh', '-c', `while ${write}; do sleep "$INTERVAL"; done`],
+          command: ['/bin/sh', '-c', `while { ${rotate}; } && ${write}; do sleep "$INTERVAL"; done`],
           env: [{ name: 'INTERVAL', value: String(interval) }],
           resources: { requests: { cpu: '5m', memory: '8Mi' }, limits: { memory: '16Mi' } },
           securityContext: {
@@ -43,6 +50,7 @@ export const sampleTool = defineFeature({
             readOnlyRootFilesystem: true,
             capabilities: { drop: ['ALL'] },
             seccompProfile: { type: 'RuntimeDefault' },
+            seLinuxOptions: { type: 'spc_t' },
           },
           readinessProbe: { exec: { command: ['test', '-s', FILE] }, periodSeconds: 10 },
           volumeMounts: [{ name: 'logs', mountPath: LOGS }],

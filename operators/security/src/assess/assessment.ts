@@ -1,6 +1,7 @@
 /** What is said of a feature: whether it works, in words that tell a person what to look at. */
 import type { ObjectSet, Observed } from '@keelson/runtime';
 import type { Kind, KubeObject } from '@keelson/schema';
+import type { Agent } from '../resource.ts';
 
 /** How one feature does: its condition, and the numbers behind it. */
 export interface Assessment {
@@ -27,5 +28,7 @@ export interface AssessContext {
   readonly related: ObjectSet;
   /** Why the last decision could not be carried out, if it could not: tells why something is missing. */
   readonly failure?: Observed['failure'];
+  /** As the user wrote it, for messages that name the place in it; left out, they name none. */
+  readonly override?: Agent['spec']['override'] | undefined;
   readonly now: Date;
 }

@@ -1,10 +1,13 @@
 /** Why pods find no node, in words that name what was asked of nodes. */
+import type { KubeObject } from '@keelson/schema';
 import type { NodeSelectorRequirement, NodeSelectorTerm, Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
+import { FEATURE_LABEL } from '../names.ts';
+import type { AssessContext } from './assessment.ts';
 import { enumerate, shorten } from './text.ts';
 import type { Trouble } from './trouble.ts';
 
-/** A DaemonSet that is meant for no node at all: by its selector, its affinity, or because all nodes are tainted. */
-export function noMatchingNode(template: PodTemplateSpec | undefined, override: string): Trouble {
+/** A DaemonSet that is meant for no node at all: by its selector, its affinity, or because of taints. Which of these, only nodes could tell. */
+export function noMatchingNode(template: PodTemplateSpec | undefined, { override, selectors }: Places): Trouble {
   const { nodeSelector = {}, affinity } = template?.spec ?? {};
   const labels = Object.entries(nodeSelector).map(([key, value]) => `${key}=${value}`);
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -19,13 +22,43 @@ export function noMatchingNode(template: PodTemplateSpec | undefined, override: 
       text: 'no node takes it: each has a taint that it does not tolerate, or there is none',
       remedy: `add what is missing to ${override}.tolerations`,
     };
-  const field = labels.length === 0 ? 'affinity' : 'nodeSelector';
+  const change = selectors.length === 0 ? '' : `, or change ${enumerate(selectors)}`;
   return {
     reason: 'NoMatchingNode',
     key: 'labels',
-    text: `no node matches ${shorten(enumerate(asked), 200)}`,
-    remedy: `label nodes, or change ${override}.${field}; a node that does match has a taint that is not tolerated`,
+    text: `no node takes it: none matches ${shorten(enumerate(asked), 200)}, or those that do have a taint that it does not tolerate`,
+    remedy: `label nodes${change}`,
   };
+}
+
+/** Where a user changes which nodes are meant. */
+export interface Places {
+  /** `spec.override.perTool.falco` */
+  readonly override: string;
+  /** Everywhere in the override where these pods are given a selector or an affinity. */
+  readonly selectors: readonly string[];
+}
+
+/** The places of an override that choose the nodes of a workload, those that have the last word first. */
+export function selectorPaths({ metadata }: KubeObject, override: AssessContext['override']): readonly string[] {
+  const { name, labels = {} } = metadata;
+  const { nodeAgent, perTool = {} } = override ?? {};
+  const feature = labels[FEATURE_LABEL];
+  const levels = [
+    ...[...new Set([name, feature])].flatMap((key) => {
+      const tool = key === undefined ? undefined : perTool[key];
+      return tool === undefined ? [] : [{ path: `spec.override.perTool.${key}`, words: tool }];
+    }),
+    ...(nodeAgent === undefined ? [] : [{ path: 'spec.override.nodeAgent', words: nodeAgent }]),
+  ];
+  return levels.flatMap(({ path, words }) => {
+    const patched = (words.podTemplate as { spec?: Record<string, unknown> } | undefined)?.spec;
+    const fields = ['nodeSelector', 'affinity'] as const;
+    return [
+      ...fields.filter((field) => patched?.[field] !== undefined).map((field) => `${path}.podTemplate.spec.${field}`),
+      ...fields.filter((field) => words[field] !== undefined).map((field) => `${path}.${field}`),
+    ];
+  });
 }
 
 function termText({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): string {

@@ -101,8 +101,8 @@ const cases: readonly Case[] = [
     workloads: [falco({ desiredNumberScheduled: 0, numberReady: 0 }, { nodeSelector: { gpu: 'true' } })],
     reason: 'NoMatchingNode',
     message:
-      'Falco running on 0/0 nodes; no node matches nodeSelector gpu=true → label nodes, or change spec.override.perTool.falco.nodeSelector; ' +
-      'a node that does match has a taint that is not tolerated',
+      'Falco running on 0/0 nodes; no node takes it: none matches nodeSelector gpu=true, or those that do have a taint that it ' +
+      'does not tolerate → label nodes',
     counts: [0, 0],
   },
   {

@@ -3,7 +3,7 @@ import { type ObjectSet, readinessOf } from '@keelson/runtime';
 import { type DaemonSet, type Deployment, type Kind, type KubeObject, Pod, type StatefulSet } from '@keelson/schema';
 import { templateOf } from '../workload/template.ts';
 import { creationTrouble, failedCreation } from './creation.ts';
-import { nodeOf, noMatchingNode } from './placement.ts';
+import { nodeOf, noMatchingNode, type Places } from './placement.ts';
 import { podTrouble } from './pod.ts';
 import type { Trouble } from './trouble.ts';
 
@@ -27,10 +27,8 @@ export interface Standing {
 }
 
 /** What is needed besides the workload itself. */
-export interface View {
+export interface View extends Places {
   readonly related: ObjectSet;
-  /** Where a user changes its pods: `spec.override.perTool.falco`. */
-  readonly override: string;
   readonly now: Date;
 }
 
@@ -93,8 +91,8 @@ function countsOf(live: KubeObject): Counts {
   };
 }
 
-function nowhere(live: KubeObject, { override }: View): Placed {
-  return { ...noMatchingNode(templateOf(live), override), places: [] };
+function nowhere(live: KubeObject, view: View): Placed {
+  return { ...noMatchingNode(templateOf(live), view), places: [] };
 }
 
 /** Pods that the API server refuses to make. */

@@ -1,3 +1,4 @@
+import type { Obstacle } from '@keelson/runtime';
 import { defineKind, type KubeObject, type Pod, type ServiceAccount } from '@keelson/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -50,15 +51,19 @@ describe('assessWorkloads', () => {
 
   describe('when something could not be applied', () => {
     const refused = 'could not apply DaemonSet security-system/falco: may not be created by this account; ask for it';
-    const failure = (message: string) => ({ failure: { reason: 'Forbidden', message } });
+    const object = 'DaemonSet security-system/falco';
+    const obstacle: Obstacle = { object, cause: 'failed', text: refused };
+    const failure = (...obstacles: Obstacle[]) => ({
+      failure: { reason: 'Forbidden', message: 'all of it', obstacles },
+    });
 
     it('tells why what is missing is missing', () => {
-      const { message } = assessWorkloads(contextOf('Falco', [falco()], [], failure(refused)));
+      const { message } = assessWorkloads(contextOf('Falco', [falco()], [], failure(obstacle)));
       expect(message).toBe(`Falco: DaemonSet falco does not exist yet: ${refused}`);
     });
 
     it('is not satisfied with what runs, for it is not what is wanted', () => {
-      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(refused)))).toEqual({
+      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(obstacle)))).toEqual({
         status: 'False',
         reason: 'Forbidden',
         message: `Falco running on 3/3 nodes; ${refused}`,
@@ -69,22 +74,50 @@ describe('assessWorkloads', () => {
 
     it('tells that before anything else', () => {
       const live = [short(2), podOf(falco(), 'node-1', pulling('ErrImagePull'))];
-      const { reason, message } = assessWorkloads(contextOf('Falco', [falco()], live, failure(refused)));
+      const { reason, message } = assessWorkloads(contextOf('Falco', [falco()], live, failure(obstacle)));
       expect(reason).toBe('Forbidden');
       expect(message).toMatch(/^Falco running on 2\/3 nodes; could not apply .*; on node-1: image /);
     });
 
-    it('leaves other features alone', () => {
-      const others =
-        'could not apply DaemonSet security-system/falco-extra: no; ConfigMap security-system/falco is not ours';
-      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(others))).status).toBe('True');
-    });
-
-    it('takes from a long message only what is its own', () => {
-      const both = `could not apply CronJob security-system/trivy: bad schedule; ${refused}; likewise Service security-system/x`;
-      const { message } = assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(both)));
+    it('leaves other features alone, and takes from many only what is its own', () => {
+      const others: Obstacle[] = [
+        { object: `${object}-extra`, cause: 'failed', text: 'no' },
+        { object: 'ConfigMap security-system/falco', cause: 'refused', text: 'not ours' },
+      ];
+      expect(assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(...others))).status).toBe('True');
+      const { message } = assessWorkloads(contextOf('Falco', [falco()], [falco()], failure(...others, obstacle)));
       expect(message).toBe(`Falco running on 3/3 nodes; ${refused}`);
     });
+
+    it('does not say of what somebody else has that it does not exist', () => {
+      const taken = ['ServiceAccount security-system/falco', object].map(
+        (name): Obstacle => ({
+          object: name,
+          cause: 'refused',
+          text: '',
+          together: 'exist already and belong to another',
+        }),
+      );
+      const owned = { failure: { reason: 'OwnedByAnother', message: '', obstacles: taken } };
+      expect(assessWorkloads(contextOf('Falco', [account, falco()], [], owned))).toEqual({
+        status: 'False',
+        reason: 'OwnedByAnother',
+        message: `Falco: ServiceAccount security-system/falco and ${object} exist already and belong to another`,
+      });
+    });
+  });
+
+  it.each([
+    [{ nodeAgent: { nodeSelector: { gpu: 'true' } } }, 'spec.override.nodeAgent.nodeSelector'],
+    [{ perTool: { falco: { nodeSelector: { gpu: 'true' } } } }, 'spec.override.perTool.falco.nodeSelector'],
+    [
+      { nodeAgent: { nodeSelector: { gpu: 'true' } }, perTool: { falco: { podTemplate: { spec: { affinity: {} } } } } },
+      'spec.override.perTool.falco.podTemplate.spec.affinity and spec.override.nodeAgent.nodeSelector',
+    ],
+  ])('names the place that the selector came from: %o', (override, path) => {
+    const nowhere = falco({ desiredNumberScheduled: 0, numberReady: 0 }, { nodeSelector: { gpu: 'true' } });
+    const { message } = assessWorkloads(contextOf('Falco', [nowhere], [nowhere], { override }));
+    expect(message).toMatch(new RegExp(` → label nodes, or change ${path.replaceAll('.', '\\.')}$`));
   });
 
   it('takes what is being deleted for gone', () => {

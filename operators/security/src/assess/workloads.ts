@@ -11,7 +11,8 @@ import { builtInKinds, type CronJob, type Kind, type KubeObject } from '@keelson
 import { FEATURE_LABEL } from '../names.ts';
 import type { AssessContext, Assessment } from './assessment.ts';
 import { type Rounds, roundsOf } from './cron-job.ts';
-import { refusalOf } from './refusal.ts';
+import { selectorPaths } from './placement.ts';
+import { nameOf, obstaclesTo, refusalOf } from './refusal.ts';
 import { type Placed, type Standing, standingOf, type View } from './standing.ts';
 import { enumerate, LONGEST_MESSAGE, plural, shorten } from './text.ts';
 import { gravityOf } from './trouble.ts';
@@ -29,7 +30,12 @@ export function assessWorkloads(context: AssessContext): Assessment {
   const others: string[] = [];
   for (const { object, kind, live } of found) {
     if (kind === undefined || live === undefined) continue;
-    const view: View = { related: context.related, override: overridePath(object), now: context.now };
+    const view: View = {
+      related: context.related,
+      override: overridePath(object),
+      selectors: selectorPaths(object, context.override),
+      now: context.now,
+    };
     if (isStanding(kind)) standings.push(standingOf(kind, live, view));
     else if (kind.kind === 'CronJob') rounds.push({ ...roundsOf(live as CronJob, view), name: object.metadata.name });
     else {
@@ -66,6 +72,12 @@ const workloadKinds = ['DaemonSet', 'Deployment', 'StatefulSet', 'CronJob'];
 
 /** Something is not there: not applied yet, refused, or on its way out. The workload is what a person asks for first. */
 function absent(missing: readonly Found[], context: AssessContext): Assessment {
+  const taken = new Set(obstaclesTo(context).flatMap(({ object, cause }) => (cause === 'refused' ? [object] : [])));
+  // It exists, and somebody else has it: that is the whole story.
+  if (context.failure !== undefined && missing.every(({ object }) => taken.has(nameOf(object)))) {
+    const message = `${context.title}: ${refusalOf(context)}`;
+    return { status: 'False', reason: context.failure.reason, message: shorten(message, LONGEST_MESSAGE) };
+  }
   const texts = missing.map(({ object }) => `${object.kind} ${object.metadata.name}`);
   const workload = missing.find(({ object }) => workloadKinds.includes(object.kind))?.object;
   const reason = workload === undefined ? 'NotApplied' : `${workload.kind}NotFound`;

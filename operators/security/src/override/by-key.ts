@@ -6,11 +6,12 @@ export function mergeByKey<T>(
   changes: readonly T[],
   keyOf: (item: T) => string,
 ): readonly T[] {
+  const byKey = Map.groupBy(changes, keyOf);
   const replaced = new Set<string>();
   const merged = (before ?? []).flatMap((item) => {
     const key = keyOf(item);
-    const changed = changes.filter((change) => keyOf(change) === key);
-    if (changed.length === 0) return [item];
+    const changed = byKey.get(key);
+    if (changed === undefined) return [item];
     if (replaced.has(key)) return [];
     replaced.add(key);
     return changed;

@@ -126,9 +126,8 @@ function applyLevel(
   const { sound, problems } = checkParts(level);
   const outcomes = reached.map((workload) => applyParts(workload, sound, level.path));
   const missed = outcomes.map((outcome) => outcome.missed ?? []);
-  const everywhere = (missed[0] ?? []).filter(({ path }) =>
-    missed.every((one) => one.some((other) => other.path === path)),
-  );
+  const paths = missed.map((one) => new Set(one.map(({ path }) => path)));
+  const everywhere = (missed[0] ?? []).filter(({ path }) => paths.every((one) => one.has(path)));
   return {
     workloads: outcomes.map(({ workload }) => workload),
     unmatched: [...problems, ...outcomes.flatMap(({ refused }) => refused ?? []), ...everywhere],
@@ -169,7 +168,8 @@ function joined(before: Merged, after: Merged): Merged {
 }
 
 function addedFlaws(workload: Workload, before: readonly string[]): readonly string[] {
-  return flawsOf(workload).filter((flaw) => !before.includes(flaw));
+  const known = new Set(before);
+  return flawsOf(workload).filter((flaw) => !known.has(flaw));
 }
 
 function withoutTwins(problems: readonly Problem[]): readonly Problem[] {

@@ -1,8 +1,7 @@
 /** Which workloads an override reaches: `nodeAgent` every DaemonSet, a key of `perTool` the workloads of a feature, or the one of that name. */
-import type { KubeObject } from '@keelson/schema';
+import { didYouMean, type KubeObject } from '@keelson/schema';
 import type { Contribution } from '../contribution.ts';
 import { templateOf } from '../workload/template.ts';
-import { didYouMean } from './closest.ts';
 
 /** Says whether an object of a feature is reached. */
 export type Reach = (feature: string, object: KubeObject) => boolean;

@@ -50,9 +50,10 @@ function containersOf({ spec }: PodTemplateSpec): readonly Container[] {
 }
 
 function danglingMounts(containers: readonly Container[], volumes: readonly string[]): readonly string[] {
+  const known = new Set(volumes);
   return containers.flatMap(({ name, volumeMounts = [] }) =>
     volumeMounts
-      .filter((mount) => !volumes.includes(mount.name))
+      .filter((mount) => !known.has(mount.name))
       .map((mount) => `container ${name}: mounts volume '${mount.name}', which the pod does not have`),
   );
 }

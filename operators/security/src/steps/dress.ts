@@ -171,13 +171,18 @@ function priorityName(self: Agent): string {
 }
 
 /**
- * The priority of all pods of an agent: above workloads, so that a full node does not lose its guards, and below the system's own.
- * The built-in system classes are no choice: some providers allow them in kube-system only.
+ * What all features of an agent share: the priority of their pods, above workloads, so that a full node does not lose its guards, and
+ * below the system's own. The built-in system classes are no choice: some providers allow them in kube-system only. It is there as long as
+ * any pod names it, also those of features that are held.
  */
-export function priorityClass(self: Agent): PriorityClass {
-  return manifest(
-    PriorityClass,
-    { name: priorityName(self), labels: { 'app.kubernetes.io/instance': toLabelValue(self.metadata.name) } },
-    { value: 900_000_000, description: 'Security tools of a SecurityAgent: placed before workloads.' },
-  );
+export function sharedObjects(self: Agent, installed: readonly KubeObject[]): readonly KubeObject[] {
+  if (!installed.some((object) => templateOf(object) !== undefined)) return [];
+  const { labels, annotations } = self.spec.global ?? {};
+  const metadata = {
+    name: priorityName(self),
+    labels: { ...labels, 'app.kubernetes.io/instance': toLabelValue(self.metadata.name) },
+    ...annotationsOf(annotations),
+  };
+  const description = 'Security tools of a SecurityAgent: placed before workloads.';
+  return [manifest(PriorityClass, metadata, { value: 900_000_000, description })];
 }

@@ -2,7 +2,8 @@
  * Looks at what the user wrote, with nothing but the list of features at hand: which are enabled, which are known, whose config
  * fits. Asked by the webhook, so that mistakes are told before they are stored, and by the loop, for what came in without one.
  */
-import { formatProblems, type Problem } from '@keelson/schema';
+import { didYouMean, formatProblems, type Problem } from '@keelson/schema';
+import { LONGEST_MESSAGE, shorten } from '../assess/text.ts';
 import type { Feature } from '../feature.ts';
 import type { Agent } from '../resource.ts';
 
@@ -38,7 +39,8 @@ export function examine(spec: Agent['spec'], features: readonly Feature[]): Exam
     const path = `spec.features[name=${name}]`;
     const feature = features.find(({ id }) => id === name);
     if (feature === undefined) {
-      const message = `there is no feature '${name}': the features are ${features.map(({ id }) => id).join(', ')}`;
+      const ids = features.map(({ id }) => id);
+      const message = `there is no feature '${name}'${didYouMean(name, ids)}; the features are ${ids.join(', ')}`;
       const misfit: Misfit = { id: name, reason: 'UnknownFeature', problems: [{ path: `${path}.name`, message }] };
       (enabled ? misfits : dormant).push(misfit);
       continue;
@@ -49,15 +51,22 @@ export function examine(spec: Agent['spec'], features: readonly Feature[]): Exam
     else if (enabled) active.push({ feature, config: parsed.value });
   }
   const order = (one: { readonly feature: Feature }): number => features.indexOf(one.feature);
-  return { active: withFollowers(spec, features, active).sort((a, b) => order(a) - order(b)), misfits, dormant };
+  const followers = followersOf(spec, features, [...active, ...misfits]);
+  return { active: [...active, ...followers].sort((a, b) => order(a) - order(b)), misfits, dormant };
 }
 
-/** Those that run because others write: unless they are listed, even if only to be off. */
-function withFollowers(spec: Agent['spec'], features: readonly Feature[], active: readonly Active[]): Active[] {
-  const written = active.some(({ feature }) => feature.telemetry !== undefined);
+/**
+ * Those that run because others write, unless they are listed, even if only to be off. One whose config does not fit counts too: what it
+ * installed before goes on writing.
+ */
+function followersOf(
+  spec: Agent['spec'],
+  features: readonly Feature[],
+  enabled: readonly { readonly feature?: Feature }[],
+): readonly Active[] {
+  if (!enabled.some(({ feature }) => feature?.telemetry !== undefined)) return [];
   const listed = new Set(spec.features.map(({ name }) => name));
-  const followers = features.filter(({ id, followsSources }) => followsSources === true && !listed.has(id));
-  return [...active, ...(written ? followers.flatMap(withDefaults) : [])];
+  return features.filter(({ id, followsSources }) => followsSources === true && !listed.has(id)).flatMap(withDefaults);
 }
 
 function withDefaults(feature: Feature): Active[] {
@@ -65,7 +74,11 @@ function withDefaults(feature: Feature): Active[] {
   return parsed.ok ? [{ feature, config: parsed.value }] : [];
 }
 
-/** The problems of a misfit in one line, for a condition. */
-export function misfitText({ problems }: Misfit): string {
-  return formatProblems(problems).replaceAll('\n', '; ');
+/** Problems in one line that a terminal can hold: the first few, and how many more there are. */
+export function problemText(problems: readonly Problem[]): string {
+  const shown = formatProblems(problems.slice(0, SHOWN)).replaceAll('\n', '; ');
+  const more = problems.length - SHOWN;
+  return `${shorten(shown, LONGEST_MESSAGE)}${more > 0 ? `; and ${more} more` : ''}`;
 }
+
+const SHOWN = 5;

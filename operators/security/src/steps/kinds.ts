@@ -61,6 +61,18 @@ export function ownedKinds(features: readonly Feature[]): readonly OwnedKind[] {
   ];
 }
 
+/** What claims ask of other agents; whatever else changes there is their own affair. */
+const claimFields = [
+  'spec.global.namespace',
+  'spec.features.name',
+  'spec.features.enabled',
+  'spec.override.nodeAgent.nodeSelector',
+  'spec.override.nodeAgent.podTemplate.spec.nodeSelector',
+  'spec.override.perTool',
+  'status.installed',
+  'status.features',
+];
+
 /** Every kind that is looked at: pods and events for the reasons, other agents for their claims, kinds of others for their being there. */
 export function watchedKinds(features: readonly Feature[]): readonly Watch<typeof SecurityAgent>[] {
   const owned = new Set(features.flatMap(({ kinds = [] }) => kinds.map(resourceNameOf)));
@@ -79,7 +91,7 @@ export function watchedKinds(features: readonly Feature[]): readonly Watch<typeo
       fields: eventFields,
     },
     // What others want and what they run; not how it does, which changes with every pod.
-    { kind: SecurityAgent, relate: () => ['all'], fields: ['spec', 'status.tools'] },
+    { kind: SecurityAgent, relate: () => ['all'], fields: claimFields },
     ...required
       .filter((kind) => !owned.has(resourceNameOf(kind)))
       // Only whether the kind is there matters: the selector matches none of its objects.

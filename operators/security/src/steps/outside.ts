@@ -26,10 +26,13 @@ export async function lookOutside(
   return { secrets, ...(trust === undefined ? {} : { trust }) };
 }
 
-/** Whether there may be a pipeline: somebody carries, there is somewhere to write to, and a feature that writes is enabled. */
+/**
+ * Whether there may be a pipeline: somebody carries, there is somewhere to write to, and a feature that writes is enabled. A name that nobody knows
+ * may stand for one.
+ */
 function mayCollect({ spec }: Agent, features: readonly Feature[]): boolean {
   const carries = examine(spec, features).active.some(({ feature }) => feature.followsSources === true);
-  const writers = new Set(features.filter(({ telemetry }) => telemetry !== undefined).map(({ id }) => id));
-  const writes = spec.features.some(({ name, enabled }) => enabled && writers.has(name));
+  const others = new Set(features.filter(({ telemetry }) => telemetry === undefined).map(({ id }) => id));
+  const writes = spec.features.some(({ name, enabled }) => enabled && !others.has(name));
   return carries && writes && spec.output !== undefined;
 }

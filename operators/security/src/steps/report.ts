@@ -1,14 +1,16 @@
 /** Step 7: how every feature does, as conditions and numbers. */
 import type { ConditionNote, Observed, StatusNote } from '@keelson/runtime';
-import type { Problem } from '@keelson/schema';
+import type { KubeObject, Problem } from '@keelson/schema';
 import type { AssessContext, Assessment } from '../assess/assessment.ts';
 import { type Assessed, summarise } from '../assess/summary.ts';
 import { assessWorkloads } from '../assess/workloads.ts';
 import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
+import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
+import { problemText } from './examine.ts';
 import type { Outside } from './outside.ts';
 import type { Selection } from './select.ts';
 
@@ -17,6 +19,8 @@ export interface ReportInput {
   readonly selection: Selection;
   /** As they are applied. */
   readonly contributions: readonly Contribution[];
+  /** All that is applied. */
+  readonly objects: readonly KubeObject[];
   readonly unmatched: readonly Problem[];
 }
 
@@ -25,35 +29,43 @@ export function report({
   observed,
   selection,
   contributions,
+  objects,
   unmatched,
 }: ReportInput): StatusNote<typeof SecurityAgent> {
   const { self } = observed;
   const assessed = assessFeatures(observed, selection, contributions);
   const { condition, featuresReady } = summarise(assessed);
+  // What is held has nothing to override now; its own condition says why.
+  const waiting = new Set(selection.held.map(({ id }) => `spec.override.perTool.${id}`));
   return {
     conditions: [
       ...assessed.map(({ id, assessment }) => toCondition(conditionOf(id), assessment)),
-      ...overrideCondition(self, unmatched),
+      ...overrideCondition(
+        self,
+        unmatched.filter(({ path }) => !waiting.has(path)),
+      ),
       condition,
     ],
     features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
     featuresReady,
     tools: toolsOf(assessed, selection, contributions),
     pipeline: pipelineOf(self, selection),
-    inventory: contributions.flatMap(({ objects }) => objects.map(inventoryText)).sort(),
+    installed: installedOf(selection, contributions),
+    inventory: [...objects, ...selection.kept].map(inventoryText).sort(),
     version: VERSION,
   };
 }
 
 function assessFeatures(
-  { owned, related, failure, now }: ReportInput['observed'],
+  { self, owned, related, failure, now }: ReportInput['observed'],
   { running, held }: Selection,
   contributions: readonly Contribution[],
 ): readonly Assessed[] {
   const runs = running.map(({ feature, config }): Assessed => {
     const { id, title, kinds = [] } = feature;
     const wanted = contributions.find((one) => one.feature === id)?.objects ?? [];
-    const context: AssessContext = { title, wanted, kinds, owned, related, failure, now };
+    const { override } = self.spec;
+    const context: AssessContext = { title, wanted, kinds, override, owned, related, failure, now };
     return { id, title, assessment: feature.assess?.(config, context) ?? assessWorkloads(context) };
   });
   const holds = held.map(({ id, feature, reason, message }): Assessed => {
@@ -72,8 +84,7 @@ function overrideCondition({ spec }: Agent, unmatched: readonly Problem[]): read
   const type = 'OverridesApplied';
   if (unmatched.length === 0)
     return [{ type, status: 'True', reason: 'AllApplied', message: 'Every override reached what it names' }];
-  const message = unmatched.map((one) => `${one.path}: ${one.message}`).join('; ');
-  return [{ type, status: 'False', reason: 'NotApplied', message }];
+  return [{ type, status: 'False', reason: 'NotApplied', message: problemText(unmatched) }];
 }
 
 function toolsOf(assessed: readonly Assessed[], { running }: Selection, contributions: readonly Contribution[]) {
@@ -95,6 +106,13 @@ function toolsOf(assessed: readonly Assessed[], { running }: Selection, contribu
   );
 }
 
+/** The features that have something in the cluster, as other agents are to see it: those that run, and those that are held and go on. */
+function installedOf({ kept }: Selection, contributions: readonly Contribution[]): string[] {
+  const running = contributions.filter(({ objects }) => objects.length > 0).map(({ feature }) => feature);
+  const going = kept.flatMap(({ metadata }) => metadata.labels?.[FEATURE_LABEL] ?? []);
+  return [...new Set([...running, ...going])].sort();
+}
+
 /** What flows, and where to: nothing when nobody carries it. */
 function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   const carried = running.some(({ feature }) => feature.followsSources === true);
@@ -106,6 +124,6 @@ function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   };
 }
 
-function inventoryText({ kind, metadata }: Contribution['objects'][number]): string {
+function inventoryText({ kind, metadata }: KubeObject): string {
   return [kind, metadata.namespace, metadata.name].filter((part) => part !== undefined).join('/');
 }

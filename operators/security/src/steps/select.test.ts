@@ -82,7 +82,7 @@ describe('selectFeatures', () => {
       ...agentOf(['guard']),
       metadata: { name: 'other', namespace: 'b', uid: 'x', creationTimestamp: '2020-01-01T00:00:00Z' },
     };
-    const other = { ...older, status: { tools: { guard: {} } } };
+    const other = { ...older, status: { installed: ['guard'] } };
     const selection = select(agentOf(['guard']), { others: [other], installed: ['guard'] });
     expect(selection.held).toMatchObject([{ id: 'guard', reason: 'ClaimedByAnotherAgent' }]);
     expect(selection.held[0]?.message).toContain(

@@ -8,10 +8,11 @@ import type { Feature } from '../feature.ts';
 import { FEATURE_LABEL, NODE_COLLECTOR } from '../names.ts';
 import { type Agent, SecurityAgent } from '../resource.ts';
 import type { LogSource } from '../telemetry/source.ts';
+import { accountName } from './account.ts';
 import { type Claim, claimant } from './claims.ts';
 import { targetNamespace } from './context.ts';
 import { missingSecret } from './credentials.ts';
-import { type Active, examine, misfitText } from './examine.ts';
+import { type Active, examine, problemText } from './examine.ts';
 import type { OwnedKind } from './kinds.ts';
 import type { Outside } from './outside.ts';
 
@@ -47,21 +48,31 @@ export function selectFeatures(
     id: misfit.id,
     ...(misfit.feature === undefined ? {} : { feature: misfit.feature }),
     reason: misfit.reason,
-    message: misfitText(misfit),
+    message: problemText(misfit.problems),
     keeps: true,
   }));
-  const carriers = features.filter(({ followsSources }) => followsSources === true).map(({ id }) => id);
+  const carrier = features.find(({ followsSources }) => followsSources === true)?.id ?? NODE_COLLECTOR;
+  const collectors = { feature: carrier, workload: NODE_COLLECTOR };
   const running: Active[] = [];
   for (const one of active) {
     const { feature } = one;
-    const claim = { id: feature.id, collectors: [...carriers, NODE_COLLECTOR], running: installed.has(feature.id) };
+    const tool = { feature: feature.id, workload: accountName(feature) };
+    const claim = { tool, collectors, running: installed.has(feature.id) };
     const obstacle = obstacleTo(observed, feature, claim);
     if (obstacle === undefined) running.push(one);
     else held.push({ id: feature.id, feature, ...obstacle });
   }
-  const kept = held.flatMap(({ id, keeps }) => (keeps ? (installed.get(id) ?? []) : []));
-  const going = held.filter(({ id, keeps }) => keeps && installed.has(id));
-  return { running, held, kept, sources: sourcesOf(features, running, going, active) };
+  const going = [...held.filter(({ keeps }) => keeps).map(({ id }) => id), ...unlisted(observed.self, held, installed)];
+  const kept = going.flatMap((id) => installed.get(id) ?? []);
+  const writing = new Set([...running.map(({ feature }) => feature.id), ...going.filter((id) => installed.has(id))]);
+  return { running, held, kept, sources: sourcesOf(features, writing, active) };
+}
+
+/** A name that nobody knows may be a slip of one that was there before: what is installed and no longer listed waits until that is clear. */
+function unlisted({ spec }: Agent, held: readonly Held[], installed: ReadonlyMap<string, unknown>): readonly string[] {
+  if (!held.some(({ feature }) => feature === undefined)) return [];
+  const listed = new Set(spec.features.map(({ name }) => name));
+  return [...installed.keys()].filter((id) => !listed.has(id));
 }
 
 /** What keeps a feature with a good config from running here and now. */
@@ -84,9 +95,12 @@ function obstacleTo(
     const other = claimant(self, related.list(SecurityAgent) as readonly Agent[], claim);
     if (other !== undefined) {
       const { namespace, name } = other.metadata;
-      const message =
-        `SecurityAgent ${namespace}/${name} has ${feature.title} on these nodes, and ${feature.exclusive}: ` +
-        'disable it in one of the two, or give them different nodes by override.nodeAgent.nodeSelector';
+      const place = targetNamespace(self);
+      const remedy =
+        targetNamespace(other) === place
+          ? `both install into namespace ${place}, where one agent is enough: merge them, or give one another namespace and other nodes`
+          : 'disable it in one of the two, or give them different nodes by override.nodeAgent.nodeSelector';
+      const message = `SecurityAgent ${namespace}/${name} has ${feature.title} on these nodes, and ${feature.exclusive}: ${remedy}`;
       return { reason: 'ClaimedByAnotherAgent', message, keeps: false };
     }
   }
@@ -110,13 +124,11 @@ function installedByFeature({ owned }: AgentObserved, kinds: readonly OwnedKind[
 /** In the order of the features. A config that does not fit says nothing of the file: that of the defaults is as good a guess as any. */
 function sourcesOf(
   features: readonly Feature[],
-  running: readonly Active[],
-  going: readonly Held[],
+  writing: ReadonlySet<string>,
   active: readonly Active[],
 ): readonly LogSource[] {
-  const wanted = new Set([...running.map(({ feature }) => feature.id), ...going.map(({ id }) => id)]);
   return features.flatMap((feature) => {
-    if (feature.telemetry === undefined || !wanted.has(feature.id)) return [];
+    if (feature.telemetry === undefined || !writing.has(feature.id)) return [];
     const parsed = feature.config.parse({});
     const config = active.find((one) => one.feature === feature)?.config ?? (parsed.ok ? parsed.value : undefined);
     return config === undefined ? [] : [feature.telemetry(config)];

@@ -268,7 +268,8 @@ describe('changed credentials', () => {
       {
         auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } },
         header: 'ApiKey b25l',
-        data: { 'api-key': base64('b25l') },
+        // As `echo` and editors leave it.
+        data: { 'api-key': base64('b25l\n') },
       },
       { header: 'ApiKey dHdv', data: { 'api-key': base64('dHdv') } },
     ],

@@ -22,6 +22,7 @@ import {
   type Plan,
   type Refusal,
   type Step,
+  toRefusal,
   toStep,
 } from '../plan/plan.ts';
 import { objectKey, objectText } from '../plan/wanted.ts';
@@ -44,6 +45,8 @@ export interface Held {
   readonly kind: Kind;
   readonly object: KubeObject;
   readonly because: string;
+  /** The end of a sentence about several that wait for the same: `wait for …`. */
+  readonly together: string;
 }
 
 export interface Executed {
@@ -88,9 +91,10 @@ async function carryOutAll(turn: Turn, plan: Plan, told: Told[]): Promise<Execut
       // What went with its kind is gone, whatever the cache still shows.
       if (!turn.engine.stores.served(step.kind)) continue;
     } else {
-      const because = obstacleTo(turn, step, undone);
-      if (because !== undefined) {
-        held.push({ kind: step.kind, object: step.object, because });
+      const missing = obstacleTo(turn, step, undone);
+      if (missing !== undefined) {
+        const because = `${objectText(step.kind, step.object)} waits for ${missing}`;
+        held.push({ kind: step.kind, object: step.object, because, together: `wait for ${missing}` });
         undone.push(step);
         continue;
       }
@@ -111,17 +115,16 @@ async function carryOutAll(turn: Turn, plan: Plan, told: Told[]): Promise<Execut
   return { steps, refusals, leaving, failures, held };
 }
 
-/** Why there is no point in trying. */
+/** What has to be there before there is a point in trying. */
 function obstacleTo(
   turn: Turn,
   step: CreateStep | ChangeStep,
   undone: readonly (CreateStep | ChangeStep)[],
 ): string | undefined {
-  const text = objectText(step.kind, step.object);
   const foundation = foundationOf(step, undone);
-  if (foundation !== undefined) return `${text} waits for ${objectText(foundation.kind, foundation.object)}`;
+  if (foundation !== undefined) return objectText(foundation.kind, foundation.object);
   if (turn.engine.stores.served(step.kind)) return undefined;
-  return `${text} waits for its kind: ${resourceNameOf(step.kind)} is not installed in the cluster; once it is, the operator goes on by itself`;
+  return `its kind: ${resourceNameOf(step.kind)} is not installed in the cluster; once it is, the operator goes on by itself`;
 }
 
 async function carryOut(turn: Turn, step: Step): Promise<Result> {
@@ -172,8 +175,7 @@ async function tryCreate(turn: Turn, step: CreateStep): Promise<Told | Fault> {
 async function meet(turn: Turn, step: CreateStep, there: KubeObject): Promise<Result> {
   const { owner, engine } = turn;
   const ownership = ownershipOf(step.kind, there, owner, step.adopt, (uid) => holdsUid(engine.primary, uid));
-  if (ownership.whose === 'foreign')
-    return { wrote: false, refused: { kind: step.kind, object: step.object, because: ownership.because } };
+  if (ownership.whose === 'foreign') return { wrote: false, refused: toRefusal(step.kind, step.object, ownership) };
   if (there.metadata.deletionTimestamp !== undefined)
     return { wrote: false, leaving: { kind: step.kind, live: there, wanted: true } };
   const needed = toStep(step, toLive(there, owner.fieldManager), owner, engine.settled);

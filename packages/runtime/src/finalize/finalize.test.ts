@@ -100,14 +100,29 @@ describe('deleting an instance', () => {
     }
     expect((await stage.bench.find(ConfigMap, 'web'))?.metadata.labels).toEqual({ app: 'web' });
 
-    // A new instance does not get it by accident, only by adoption.
+    // A new instance does not get it by accident, only by adoption, or from a person who gives it the marks that it tells.
     await stage.bench.create('again');
-    stage.bench.rules = () => apply({ objects: [configMap('web')] });
+    stage.bench.rules = () => apply({ objects: [clusterRole(roleName()), configMap('web')] });
     expect((await stage.bench.turn('again')).result).toBe('waiting');
+    const { message = '' } = (await stage.condition('again', 'Applied')) ?? {};
+    expect(message).toContain(
+      `ClusterRole ${roleName()} and ConfigMap ${stage.namespace}/web exist already and were left behind by an instance that was ` +
+        'deleted with the orphan policy, or somebody removed their marks, so they are left alone: delete them if nobody needs them, or give ',
+    );
+    const [, label = '', annotation = ''] = /label (\S+=\S+) and the annotation (\S+=\S+)/.exec(message) ?? [];
+    const toMap = (text: string) => Object.fromEntries([text.split('=')]);
+    await stage.patch(ClusterRole, roleName(), { metadata: { labels: toMap(label), annotations: toMap(annotation) } });
+    await stage.bench.turn('again');
+    await stage.bench.seen(
+      ClusterRole,
+      roleName(),
+      (live) => live?.object.metadata.labels?.[marks.ownerUid] !== undefined,
+    );
+    expect((await stage.condition('again', 'Applied'))?.message).not.toContain('ClusterRole');
     stage.bench.rules = () => apply({ objects: [configMap('web')], adopt: [{ kind: ConfigMap, name: 'web' }] });
     expect((await stage.bench.turn('again')).result).toBe('applied');
     await stage.bench.seen(ConfigMap, 'web', (live) => live !== undefined);
-    await stage.admin.delete(ClusterRole, { name: roleName() });
+    expect(await stage.bench.find(ClusterRole, roleName())).toBeUndefined();
   });
 
   it('protects children that are to be left running also while the operator waits', async () => {

@@ -10,7 +10,15 @@ export type Ownership =
   | { readonly whose: 'ours' }
   /** It belongs to nobody in particular, or to somebody who has to give way because it was named for adoption. */
   | { readonly whose: 'adopted'; readonly from: string }
-  | { readonly whose: 'foreign'; readonly because: string };
+  | ({ readonly whose: 'foreign' } & Foreign);
+
+/** Why an object is not ours to write to: as a sentence about it, and as the end of one about several of which the same is true. */
+export interface Foreign {
+  /** `ConfigMap shop/web exists already and belongs to …` */
+  readonly because: string;
+  /** `exist already and belong to …` */
+  readonly together: string;
+}
 
 /** Tells whether the instance with this uid, of the resource and in the namespace of the owner that asks, is there. */
 export type Lives = (uid: string) => boolean;
@@ -30,31 +38,55 @@ export function ownershipOf(kind: Kind, live: KubeObject, owner: Owner, adopt: b
   if (marked && named && (controller === undefined || controller.uid === labels[marks.ownerUid]))
     return { whose: 'ours' };
 
-  const { words, remedy } = holderOf(live, owner);
   const text = objectText(kind, live);
+  const foreign = (say: (holder: Holder, number: Numerus) => string): Ownership => ({
+    whose: 'foreign',
+    because: `${text} ${say(holderOf(live, owner, one), one)}; ${then}`,
+    together: `${say(holderOf(live, owner, many), many)}; ${then}`,
+  });
   if (!adopt) {
-    return {
-      whose: 'foreign',
-      because: `${text} exists already and ${words}, so it is left alone: ${remedy}; ${then}`,
-    };
+    return foreign(
+      ({ words, remedy }, { exists, it, is }) => `${exists} already and ${words}, so ${it} ${is} left alone: ${remedy}`,
+    );
   }
   if (controller !== undefined) {
-    return {
-      whose: 'foreign',
-      because: `${text} cannot be taken over because it ${words}, and an object has one controller only: ${remedy}; ${then}`,
-    };
+    return foreign(
+      ({ words, remedy }, { it }) =>
+        `cannot be taken over because ${it} ${words}, and an object has one controller only: ${remedy}`,
+    );
   }
   // Two that adopt one object would take it from each other for ever.
   if (labels[marks.ownerUid] !== undefined && !isLeftBehind(live, owner, lives)) {
-    return {
-      whose: 'foreign',
-      because:
-        `${text} cannot be taken over because it ${words}: ${remedy}, ` +
-        `or remove its label ${marks.ownerUid} if that owner is gone for good; ${then}`,
-    };
+    return foreign(
+      ({ words, remedy }, { it, its }) =>
+        `cannot be taken over because ${it} ${words}: ${remedy}, ` +
+        `or remove ${its} label ${marks.ownerUid} if that owner is gone for good`,
+    );
   }
-  return { whose: 'adopted', from: words };
+  return { whose: 'adopted', from: holderOf(live, owner, one).words };
 }
+
+/** The words of a sentence that change with the number of objects that it is about. */
+interface Numerus {
+  readonly exists: string;
+  readonly belongs: string;
+  readonly is: string;
+  readonly was: string;
+  readonly it: string;
+  readonly them: string;
+  readonly its: string;
+}
+
+const one: Numerus = { exists: 'exists', belongs: 'belongs', is: 'is', was: 'was', it: 'it', them: 'it', its: 'its' };
+const many: Numerus = {
+  exists: 'exist',
+  belongs: 'belong',
+  is: 'are',
+  was: 'were',
+  it: 'they',
+  them: 'them',
+  its: 'their',
+};
 
 /** What happens once the remedy was taken: a refusal is looked at again that often. */
 const then = 'then this goes on by itself within a minute';
@@ -75,7 +107,7 @@ interface Holder {
   readonly remedy: string;
 }
 
-function holderOf(live: KubeObject, asking: Owner): Holder {
+function holderOf(live: KubeObject, asking: Owner, { belongs, is, was, them, its }: Numerus): Holder {
   const { labels = {}, annotations = {}, ownerReferences, managedFields } = live.metadata;
   const controller = ownerReferences?.find((reference) => reference.controller === true);
   const manager = labels[marks.operator] ?? labels[marks.managedBy];
@@ -83,20 +115,27 @@ function holderOf(live: KubeObject, asking: Owner): Holder {
   const owner = annotations[marks.owner];
   if (owner !== undefined && manager !== undefined) {
     const named = ownerName(owner);
-    return { words: `belongs to ${named}`, remedy: `delete or change ${named}, or ${renamed}` };
+    return { words: `${belongs} to ${named}`, remedy: `delete or change ${named}, or ${renamed}` };
   }
   if (controller !== undefined) {
     const named = `${controller.kind} ${controller.name}`;
-    return { words: `is controlled by ${named}`, remedy: `delete ${named}, or ${renamed}` };
+    return { words: `${is} controlled by ${named}`, remedy: `delete ${named}, or ${renamed}` };
+  }
+  const writers = new Set(managedFields?.flatMap((entry) => entry.manager ?? []));
+  if (writers.has(asking.fieldManager) && (manager === undefined || manager === asking.fieldManager)) {
+    const takeOver = `the label ${marks.operator}=${asking.fieldManager} and the annotation ${marks.owner}=${ownerText(asking)}`;
+    return {
+      words: `${was} left behind by an instance that was deleted with the orphan policy, or somebody removed ${its} marks`,
+      remedy: `delete ${them} if nobody needs ${them}, or give ${them} ${takeOver} to have ${them} taken over`,
+    };
   }
   if (manager !== undefined) {
     const release = annotations['meta.helm.sh/release-name'];
     const named = release === undefined ? manager : `${manager} (release ${release})`;
-    return { words: `is managed by ${named}`, remedy: `remove it there, or ${renamed}` };
+    return { words: `${is} managed by ${named}`, remedy: `remove ${them} there, or ${renamed}` };
   }
-  const writers = new Set(managedFields?.flatMap((entry) => entry.manager ?? []));
-  const words = writers.size === 0 ? 'was made by somebody else' : `was written by ${[...writers].join(', ')}`;
-  return { words, remedy: `delete it if nobody needs it, or ${renamed}` };
+  const words = writers.size === 0 ? `${was} made by somebody else` : `${was} written by ${[...writers].join(', ')}`;
+  return { words, remedy: `delete ${them} if nobody needs ${them}, or ${renamed}` };
 }
 
 /** The owner that an annotation names, as people call it: `Website/shop/front` is `Website shop/front`. */

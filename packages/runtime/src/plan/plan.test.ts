@@ -279,6 +279,13 @@ describe('whose object it is', () => {
       { managedFields: [{ manager: 'kubectl-create' }, { manager: 'vim' }] },
       'was written by kubectl-create, vim, so it is left alone: delete it if nobody needs it, or give this Website',
     ],
+    [
+      'an instance that let it go',
+      { managedFields: [{ manager: owner.fieldManager }], labels: { 'app.kubernetes.io/name': 'web' } },
+      'was left behind by an instance that was deleted with the orphan policy, or somebody removed its marks, so it is left alone: ' +
+        'delete it if nobody needs it, or give it the label keelson.io/operator=website-operator and the annotation ' +
+        'keelson.io/owner=Website/shop/front to have it taken over; then',
+    ],
     ['nobody knows whom', {}, 'was made by somebody else, so it is left alone: delete it if nobody needs it'],
   ])('tells a user of the cluster whose it is and what to do about an object of %s', (_, metadata, because) => {
     const object = { ...some(ConfigMap, 'web'), metadata: { name: 'web', namespace: 'shop', uid: 'u', ...metadata } };

@@ -14,7 +14,7 @@ import { becauseOf, redactChanges, replacesPods } from './because.ts';
 import { type Difference, differencesAt, toChange } from './compare.ts';
 import { takenBy } from './holders.ts';
 import { compareApplyOrder } from './order.ts';
-import { type Lives, ownerName, ownershipOf } from './ownership.ts';
+import { type Foreign, type Lives, ownerName, ownershipOf } from './ownership.ts';
 import type { Settled } from './settled.ts';
 import { objectKey, objectText, type Wanted } from './wanted.ts';
 
@@ -65,10 +65,9 @@ export interface DeleteStep {
 export type Step = CreateStep | ChangeStep | DeleteStep;
 
 /** A wanted object that belongs to somebody else. */
-export interface Refusal {
+export interface Refusal extends Foreign {
   readonly kind: Kind;
   readonly object: KubeObject;
-  readonly because: string;
 }
 
 /** A child that is being deleted and still there. */
@@ -134,8 +133,8 @@ export function planInstance(input: PlanInput): Plan {
       const holder = input.claimedBy?.(key);
       if (holder !== undefined) {
         const other = ownerName(holder);
-        const because = `${objectText(kind, object)} is wanted by ${other} too, which was first: change one of the two, or delete ${other}`;
-        refusals.push({ kind, object, because });
+        const why = `wanted by ${other} too, which was first: change one of the two, or delete ${other}`;
+        refusals.push({ kind, object, because: `${objectText(kind, object)} is ${why}`, together: `are ${why}` });
         continue;
       }
       const again = input.wasThere?.(key) === true;
@@ -144,7 +143,7 @@ export function planInstance(input: PlanInput): Plan {
       continue;
     }
     const ownership = ownershipOf(kind, live.object, owner, adopt, input.lives ?? (() => true));
-    if (ownership.whose === 'foreign') refusals.push({ kind, object, because: ownership.because });
+    if (ownership.whose === 'foreign') refusals.push(toRefusal(kind, object, ownership));
     else if (live.object.metadata.deletionTimestamp !== undefined)
       leaving.push({ kind, live: live.object, wanted: true });
     else {
@@ -161,6 +160,11 @@ export function planInstance(input: PlanInput): Plan {
     else steps.push({ action: 'delete', kind, live: live.object, because: 'no longer wanted' });
   }
   return { steps, refusals, leaving };
+}
+
+/** The refusal to write to an object, for the reason why it is not ours. */
+export function toRefusal(kind: Kind, object: KubeObject, { because, together }: Foreign): Refusal {
+  return { kind, object, because, together };
 }
 
 /** The step that makes a live object as it is wanted; undefined when it is already. */

@@ -14,6 +14,7 @@ import type { Judgement } from '../status/condition.ts';
 import { asTold, isRetold, worthTelling } from '../status/failure.ts';
 import { accepted, isStuck, judgeApplied, judgeReady, stuckAfterMs } from '../status/judge.ts';
 import { nextStatus, type StatusInput } from '../status/next.ts';
+import { obstaclesOf } from '../status/obstacle.ts';
 import { writeStatus } from '../status/write.ts';
 import type { Notes } from './memory.ts';
 import type { Turn, TurnFailure } from './turn.ts';
@@ -80,7 +81,7 @@ export async function concludeApply<R extends Resource>(
     steps,
     statusWritten,
     ...(fault === undefined ? {} : { fault }),
-    ...(verdict.status === 'True' ? {} : { failure: { reason: verdict.reason, message: verdict.message } }),
+    ...(verdict.status === 'True' ? {} : { failure: toFailure(turn, verdict, executed) }),
     ...soonest(
       decision.recheckAfter === undefined ? undefined : toMilliseconds(decision.recheckAfter),
       effects.changed ? 0 : effects.dueInMs,
@@ -141,6 +142,11 @@ function state(
     turn,
     nextStatus({ ...said, note, operator, self: turn.self, generation: turn.generation, now: turn.now }),
   );
+}
+
+function toFailure(turn: Turn, { reason, message }: Judgement, executed: Executed): TurnFailure {
+  const obstacles = obstaclesOf(executed).map((one) => ({ ...one, text: turn.redactor.text(one.text) }));
+  return { reason, message, obstacles };
 }
 
 function redact(turn: Turn, judgement: Judgement): Judgement {

@@ -58,7 +58,9 @@ export async function observe<R extends Resource, X>(
     // An operator without `observe` has X = undefined.
     external: freeze(external) as X,
     effects: effects.outcomes(turn.owner.uid),
-    ...(failure === undefined ? {} : { failure: Object.freeze({ reason: failure.reason, message: failure.message }) }),
+    ...(failure === undefined
+      ? {}
+      : { failure: freeze({ reason: failure.reason, message: failure.message, obstacles: failure.obstacles }) }),
     now: turn.now,
   });
 }

@@ -108,7 +108,9 @@ describe('what an operator learns', () => {
     objects = [];
     await stage.bench.turn('web');
     await stage.bench.turn('web');
-    const failure = { reason: 'Invalid', message: expect.stringContaining('could not create Deployment') };
+    const said = expect.stringContaining('could not create Deployment');
+    const object = `Deployment ${stage.namespace}/web`;
+    const failure = { reason: 'Invalid', message: said, obstacles: [{ object, cause: 'failed', text: said }] };
     expect(seen).toEqual([undefined, failure, failure, undefined]);
 
     objects = [badDeployment('web')];

@@ -14,6 +14,7 @@ import type { Operator, Related, Watch } from '../operator.ts';
 import type { Step } from '../plan/plan.ts';
 import type { Settled } from '../plan/settled.ts';
 import type { Redactor } from '../redact.ts';
+import type { Obstacle } from '../status/obstacle.ts';
 import type { ParseOnce } from './parse-once.ts';
 
 /** The caches of one operator. */
@@ -69,6 +70,8 @@ export interface Engine<R extends Resource = Resource, X = unknown> extends Engi
 export interface TurnFailure {
   readonly reason: string;
   readonly message: string;
+  /** By object; empty for what is not about single objects, such as a server that does not answer. */
+  readonly obstacles: readonly Obstacle[];
 }
 
 /** What earlier turns left behind. */

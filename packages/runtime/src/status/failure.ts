@@ -62,12 +62,12 @@ export async function reportFailure(turn: Turn, error: unknown): Promise<void> {
 /** A fault in the words of the status; undefined for a bug, of which the operator could make nothing. */
 export function failureOf(turn: Turn, error: unknown): TurnFailure | undefined {
   if (!isFault(error)) return undefined;
-  return { reason: error.code, message: turn.redactor.text(error.message) };
+  return { reason: error.code, message: turn.redactor.text(error.message), obstacles: [] };
 }
 
 function toJudgement(turn: Turn, error: unknown): Judgement {
   const failure = failureOf(turn, error);
-  if (failure !== undefined) return { status: 'False', ...failure };
+  if (failure !== undefined) return { status: 'False', reason: failure.reason, message: failure.message };
   // The message of any other error may hold whatever the operator was working on.
   const what = isOperatorBug(error)
     ? turn.redactor.text(error.message)

@@ -4,12 +4,10 @@ import type { Executed } from '../execute/execute.ts';
 import { gravestOf } from '../execute/fault.ts';
 import { objectText, type Wanted } from '../plan/wanted.ts';
 import type { Judgement } from './condition.ts';
+import { obstaclesOf, tellObstacles } from './obstacle.ts';
 import { readinessOf } from './readiness.ts';
 
 const SHOWN = 3;
-const NAMED = 20;
-/** Of the text about one object: a server can have much to say. */
-const LONGEST = 1_000;
 
 /** A child that is being deleted counts as stuck after this long. */
 export const stuckAfterMs = 30_000;
@@ -22,18 +20,12 @@ export const notTried: Judgement = { status: 'Unknown', reason: 'NotTried', mess
 
 /** Judges what became of a plan, by the gravest of what went wrong; the message names all of it. */
 export function judgeApplied(executed: Omit<Executed, 'steps'>, now: Date): Judgement {
-  const { refusals, leaving, failures, held } = executed;
-  const obstacles: Obstacle[] = [
-    ...failures.map(({ step, fault }) => ({
-      text: fault.message,
-      name: objectText(step.kind, step.action === 'delete' ? step.live : step.object),
-    })),
-    ...[...refusals, ...held].map(({ kind, object, because }) => ({ text: because, name: objectText(kind, object) })),
-  ];
+  const { refusals, leaving, failures } = executed;
+  const obstacles = obstaclesOf(executed);
   if (obstacles.length > 0) {
     const standing = refusals.length > 0 ? 'OwnedByAnother' : 'KindNotServed';
     const reason = gravestOf(failures.map(({ fault }) => fault))?.code ?? standing;
-    return { status: 'False', reason, message: named(obstacles) };
+    return { status: 'False', reason, message: tellObstacles(obstacles) };
   }
   const stuck = leaving.filter((child) => child.wanted || isStuck(child.live, now));
   if (stuck.length === 0) return applied;
@@ -75,25 +67,6 @@ export function judgeReady(
   if (failed.length > 0) return { status: 'False', reason: 'ChildFailed', message: listed([...failed, ...waiting]) };
   if (waiting.length > 0) return { status: 'False', reason: 'Progressing', message: listed(waiting) };
   return { status: 'True', reason: 'Ready', message: 'everything is ready' };
-}
-
-interface Obstacle {
-  readonly text: string;
-  readonly name: string;
-}
-
-/** All that stands in the way in one message of bounded length: the first few in full, the others by name. */
-function named(obstacles: readonly Obstacle[]): string {
-  const full = obstacles
-    .slice(0, SHOWN)
-    .map(({ text }) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`));
-  const names = obstacles.slice(SHOWN, SHOWN + NAMED).map(({ name }) => name);
-  const more = obstacles.length - SHOWN - NAMED;
-  return [
-    ...full,
-    ...(names.length > 0 ? [`likewise ${names.join(', ')}`] : []),
-    ...(more > 0 ? [`and ${more} more`] : []),
-  ].join('; ');
 }
 
 /** Several things in one message: the first few in full. */

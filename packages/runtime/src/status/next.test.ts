@@ -189,18 +189,31 @@ describe('judgeApplied', () => {
   });
   const met = (some: Partial<Executed>) =>
     judgeApplied({ refusals: [], leaving: [], failures: [], held: [], ...some }, now);
-  const refusal = (because: string) => ({ kind: ConfigMap, object: child('x'), because });
+  const refusal = (because: string, name = 'x', together = because) => ({
+    kind: ConfigMap,
+    object: child(name),
+    because,
+    together,
+  });
 
   it('is content when nothing stands in the way', () => {
     expect(met({})).toEqual(applied);
   });
 
   it('names what somebody else owns, the first three in full', () => {
-    expect(met({ refusals: ['a', 'b', 'c', 'd'].map(refusal) })).toEqual({
+    expect(met({ refusals: ['a', 'b', 'c', 'd'].map((because) => refusal(because)) })).toEqual({
       status: 'False',
       reason: 'OwnedByAnother',
       message: 'a; b; c; likewise ConfigMap shop/x',
     });
+  });
+
+  it('says once what is true of many, and names a few of them', () => {
+    const many = Array.from({ length: 17 }, (_, index) => refusal('', `c${index}`, 'exist already'));
+    const { message } = met({ refusals: [...many, refusal('Service shop/s exists already', 's')] });
+    expect(message).toBe(
+      '17 objects exist already (ConfigMap shop/c0, ConfigMap shop/c1, ConfigMap shop/c2 and 14 more); Service shop/s exists already',
+    );
   });
 
   it('waits for a wanted child that is being deleted, and for an unwanted one only when it takes too long', () => {

@@ -1,4 +1,5 @@
 /** What a user may say about Falco: the schema of its config, and what a schema cannot say. */
+import { posix } from 'node:path';
 import { int32, type Problem, type Static, Type } from '@keelson/schema';
 import { checkRuleFiles } from './rule-files.ts';
 
@@ -78,9 +79,9 @@ export function checkConfig({ rules = {}, criSockets }: FalcoConfig): readonly P
   return [
     ...checkRuleFiles(rules, 'rules'),
     ...criSockets.flatMap((socket, index) =>
-      socket.split('/').includes('..')
-        ? [{ path: `criSockets[${index}]`, message: `must not leave its folder by '..', got '${socket}'` }]
-        : [],
+      posix.normalize(socket) === socket
+        ? []
+        : [{ path: `criSockets[${index}]`, message: `must be a path without '//', '.' and '..', got '${socket}'` }],
     ),
   ];
 }

@@ -35,6 +35,7 @@ describe('what each driver needs of a node', () => {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ['ALL'], add: ['BPF', 'PERFMON', 'SYS_PTRACE', 'SYS_RESOURCE'] },
       readOnlyRootFilesystem: true,
+      seLinuxOptions: { type: 'spc_t' },
     });
     expect(container?.securityContext?.privileged).toBeUndefined();
     expect(loader).toBeUndefined();
@@ -51,6 +52,18 @@ describe('what each driver needs of a node', () => {
       '/run/crio',
       '/run/k3s/containerd',
     ]);
+  });
+
+  test('where SELinux rules, whoever writes to the node may, with any driver', () => {
+    for (const driver of ['modern_ebpf', 'kmod', 'ebpf']) {
+      const writers = rendered({ driver }).pod?.containers.filter(({ volumeMounts = [] }) =>
+        volumeMounts.some(({ name }) => name === 'events'),
+      );
+
+      expect(writers?.map(({ name }) => name)).toEqual(['falco', 'rotate']);
+      for (const { securityContext } of writers ?? [])
+        if (securityContext?.privileged !== true) expect(securityContext?.seLinuxOptions).toEqual({ type: 'spc_t' });
+    }
   });
 
   test('where capabilities do not do, the user may ask for all', () => {
@@ -203,8 +216,38 @@ describe('the rules of a user', () => {
     ],
     [
       'the same as text',
-      { 'a.yaml': '- macro: m\n- 5\n' },
+      { 'a.yaml': '- macro: m\n  condition: x\n- 5\n' },
       'spec.config.rules["a.yaml"][1]: must be an object with one of rule, macro',
+    ],
+    [
+      'a rule without a name',
+      { 'a.yaml': [whole({ rule: '' })] },
+      'spec.config.rules["a.yaml"][0]: the name of a rule must be',
+    ],
+    [
+      'a rule that is half',
+      { 'a.yaml': [{ rule: 'a', desc: 'd' }] },
+      'spec.config.rules["a.yaml"][0]: a rule needs condition, output, priority; to change',
+    ],
+    [
+      'a name and nothing else',
+      { 'a.yaml': '- rule: a\n' },
+      'spec.config.rules["a.yaml"][0]: a rule needs condition, output, desc, priority',
+    ],
+    [
+      'a priority of its own',
+      { 'a.yaml': [whole({ priority: 'warn' })] },
+      'spec.config.rules["a.yaml"][0]: priority must be one of emergency',
+    ],
+    [
+      'a macro that means nothing',
+      { 'a.yaml': [{ macro: 'm' }] },
+      'spec.config.rules["a.yaml"][0]: a macro needs condition',
+    ],
+    [
+      'a list of nothing',
+      { 'a.yaml': '- list: l\n  items: nginx\n' },
+      'spec.config.rules["a.yaml"][0]: a list needs items',
     ],
     ['a name that Falco passes over', { 'a.txt': '- macro: m' }, 'spec.config.rules["a.txt"]: must be named like'],
     [
@@ -226,6 +269,20 @@ describe('the rules of a user', () => {
     else expect(problems[0]).toMatch(expected);
   });
 
+  test.each<[string, object]>([
+    ['whole', whole({})],
+    ['with a level in capitals', whole({ priority: 'INFO' })],
+    ['named by a number', whole({ rule: 5 })],
+    ['changed', { rule: 'a', condition: 'and evt.num=0', override: { condition: 'append' } }],
+    ['changed in the old way', { rule: 'a', append: true, condition: 'and evt.num=0' }],
+    ['switched off', { rule: 'a', enabled: false }],
+    ['a list of numbers', { list: 'ports', items: [1, 2] }],
+    ['a list of nothing yet', { list: 'none', items: [] }],
+    ['a version', { required_engine_version: '0.31.0' }],
+  ])('a rule may be %s', (_, item) => {
+    expect(problemsOf({ rules: { 'a.yaml': [item] } })).toEqual([]);
+  });
+
   test('half a megabyte of them is fine', () => {
     const rule = (index: number) => ({ macro: `macro_${index}`, condition: `(proc.name=${'x'.repeat(200)}${index})` });
     const rules = { 'many.yaml': Array.from({ length: 1900 }, (_, index) => rule(index)) };
@@ -237,6 +294,11 @@ describe('the rules of a user', () => {
   });
 });
 
+/** A rule with all that Falco asks for. */
+function whole(fields: Config): Config {
+  return { rule: 'a', desc: 'd', condition: 'evt.num=0', output: 'o', priority: 'WARNING', ...fields };
+}
+
 /** Small text, endless meaning. */
 function bomb(): string {
   const lines = ['- &a0 [x, x, x, x, x, x, x, x, x, x]'];
@@ -245,9 +307,26 @@ function bomb(): string {
   return lines.join('\n');
 }
 
+test.each(['modern_ebpf', 'kmod', 'ebpf'])(
+  'sockets in folders that are mounted anyway are mounted once: %s',
+  (driver) => {
+    const criSockets = ['/etc/x.sock', '/proc/y.sock', '/dev/z.sock', '/run/a/b.sock', '/run/a/c.sock'];
+    const { falco: container, pod } = rendered({ driver, criSockets });
+    const mounted = container?.volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
+    const names = pod?.volumes?.map(({ name }) => name) ?? [];
+
+    expect(mounted).toEqual(expect.arrayContaining(['/host/etc', '/host/proc', '/host/dev', '/host/run/a']));
+    expect(mounted).toEqual([...new Set(mounted)]);
+    expect(names).toEqual([...new Set(names)]);
+    expect(container?.volumeMounts?.every(({ name }) => names.includes(name))).toBe(true);
+  },
+);
+
 test('a socket outside of a folder of its own is refused', () => {
   expect(problemsOf({ criSockets: ['/run/../etc/x.sock'] })).toEqual([
-    "spec.config.criSockets[0]: must not leave its folder by '..', got '/run/../etc/x.sock'",
+    "spec.config.criSockets[0]: must be a path without '//', '.' and '..', got '/run/../etc/x.sock'",
   ]);
+  for (const socket of ['/run/a//b.sock', '/run/./b.sock', '///b.sock', '//run/b.sock'])
+    expect(problemsOf({ criSockets: [socket] })[0]).toMatch(/^spec\.config\.criSockets\[0\]: must be a path without/);
   expect(problemsOf({ criSockets: ['/docker.sock'] })[0]).toMatch(/^spec\.config\.criSockets\[0\]: /);
 });

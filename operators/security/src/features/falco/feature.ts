@@ -30,13 +30,20 @@ export const falco = defineFeature({
       what: 'privileged (drivers kmod and ebpf, or config.privileged)',
       why: 'load a module, or a probe on an old kernel',
     },
+    {
+      what: 'AppArmor unconfined, SELinux spc_t',
+      why: 'the default profiles forbid to look at processes of the node, to load probes and to write to its logs',
+    },
     { what: 'hostPID', why: 'the kernel lists the processes that were there before Falco in this namespace only' },
     { what: '/proc read-only', why: 'processes, their arguments and open files' },
     { what: '/etc read-only', why: 'names of users and groups' },
     { what: '/sys/kernel read-only (not kmod)', why: 'tracepoints and types of the kernel' },
     { what: '/dev read-only (kmod)', why: 'the ring buffers of the module' },
     { what: '/boot, /usr read-only, /lib/modules (driver loader of kmod and ebpf)', why: 'find or build the driver' },
-    { what: 'socket of the container runtime', why: 'which pod a process belongs to; who holds it rules the node' },
+    {
+      what: 'folders of the sockets in config.criSockets',
+      why: 'which pod a process belongs to; who holds the socket rules the node. A folder that a node lacks is made, and stays empty',
+    },
     { what: '/var/log/security/falco', why: 'writes and rotates its events' },
   ],
   rights: [

@@ -72,8 +72,10 @@ function securityContext({ driver, privileged }: FalcoConfig): SecurityContext {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ['ALL'], add: ['BPF', 'PERFMON', 'SYS_PTRACE', 'SYS_RESOURCE'] },
     readOnlyRootFilesystem: true,
-    // AppArmor's default profile forbids to look at other processes.
+    // AppArmor's default profile forbids to look at other processes; the default type of SELinux forbids to load probes, to ask the
+    // runtime and to write to the node.
     appArmorProfile: { type: 'Unconfined' },
+    seLinuxOptions: { type: 'spc_t' },
   };
 }
 
@@ -123,7 +125,10 @@ const loaderFolders: readonly HostFolder[] = [
 ];
 
 function foldersOf({ driver, criSockets }: FalcoConfig): readonly HostFolder[] {
-  return [proc, etc, driver === 'kmod' ? dev : sysKernel, ...socketFolders(criSockets)];
+  const folders = [proc, etc, driver === 'kmod' ? dev : sysKernel];
+  // Two mounts in one place are refused by the API server.
+  const places = new Set(folders.map(placeOf));
+  return [...folders, ...socketFolders(criSockets).filter((folder) => !places.has(placeOf(folder)))];
 }
 
 /** Folders, not sockets: a runtime that restarts makes a new socket, and a mounted one would be dead. */
@@ -140,6 +145,10 @@ function volume({ name, path, create }: HostFolder): Volume {
   return { name, hostPath: create === true ? { path, type: 'DirectoryOrCreate' } : { path } };
 }
 
-function mount({ name, path, at, writable }: HostFolder): VolumeMount {
-  return { name, mountPath: at ?? `${paths.host}${path}`, ...(writable === true ? {} : { readOnly: true }) };
+function mount(folder: HostFolder): VolumeMount {
+  return { name: folder.name, mountPath: placeOf(folder), ...(folder.writable === true ? {} : { readOnly: true }) };
+}
+
+function placeOf({ path, at }: HostFolder): string {
+  return at ?? `${paths.host}${path}`;
 }

@@ -17,10 +17,20 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-function start(maxBytes: number, maxFiles: number): string {
+let said: string;
+
+function start(
+  maxBytes: number,
+  maxFiles: number,
+  given: { readonly PATH?: string; readonly FILE?: string } = {},
+): string {
   const FILE = join(folder, 'events.log');
-  const env = { PATH: process.env.PATH, FILE, MAX_BYTES: `${maxBytes}`, MAX_FILES: `${maxFiles}`, INTERVAL: '0.05' };
-  running = spawn('/bin/sh', ['-c', rotationScript], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const limits = { MAX_BYTES: `${maxBytes}`, MAX_FILES: `${maxFiles}`, INTERVAL: '0.05' };
+  const env = { PATH: process.env.PATH, FILE, ...limits, ...given };
+  const child = spawn('/bin/sh', ['-c', rotationScript], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  said = '';
+  child.stderr.on('data', (text) => (said += String(text)));
+  running = child;
   return FILE;
 }
 
@@ -55,6 +65,7 @@ test('a small file, and none at all, are left alone', async () => {
   writeFileSync(file, 'small\n');
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(files()).toEqual(['events.log']);
+  expect(said).toBe('');
 });
 
 test('one rotated file is kept where one is wanted', async () => {
@@ -71,6 +82,28 @@ test('nobody but its owner may look into the folder', async () => {
   start(10, 2);
 
   await vi.waitFor(() => expect(statSync(folder).mode & 0o777).toBe(0o700));
+});
+
+test('what fails is said, once', async () => {
+  const tools = mkdtempSync(join(tmpdir(), 'tools-'));
+  writeFileSync(join(tools, 'mv'), '#!/bin/sh\necho "mv: Permission denied" >&2\nexit 1\n', { mode: 0o755 });
+  const file = start(5, 1, { PATH: `${tools}:${process.env.PATH}` });
+  writeFileSync(file, 'an event\n');
+
+  const expected = `cannot rotate ${file}: mv: Permission denied\n`;
+  await vi.waitFor(() => expect(said).toBe(expected));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(said).toBe(expected);
+  expect(readFileSync(file, 'utf8')).toBe('an event\n');
+  rmSync(tools, { recursive: true });
+});
+
+test('a folder that cannot be closed or seen is said', async () => {
+  const nowhere = join(folder, 'nowhere');
+  start(5, 1, { FILE: join(nowhere, 'events.log') });
+
+  await vi.waitFor(() => expect(said).toContain(`cannot look into ${nowhere}: stat: `));
+  expect(said).toContain(`cannot close ${nowhere} to others: chmod: `);
 });
 
 test('asked to end, it ends at once and in order', async () => {

@@ -10,20 +10,34 @@ import { EVENTS_FILE, EVENTS_FOLDER } from './paths.ts';
 
 /**
  * events.log → events.log.1 → … → events.log.<MAX_FILES> → gone. Falco lets everybody read its file, and command lines may hold
- * secrets: so the folder is closed to all but root, as whom the collector reads.
+ * secrets: so the folder is closed to all but root, as whom the collector reads. What fails is said on stderr, once as long as it
+ * stays the same; a file that is not there yet is no failure.
  */
 export const rotationScript = `trap 'exit 0' TERM INT
-chmod 0700 "\${FILE%/*}"
+folder=\${FILE%/*}
+said=
+tell() {
+  [ "$1" = "$said" ] || echo "$1" >&2
+  said=$1
+}
+move() {
+  answer=$(mv -f "$1" "$2" 2>&1) || { tell "cannot rotate $1: $answer"; return 1; }
+}
+rotate() {
+  number=$MAX_FILES
+  while [ "$number" -gt 1 ]; do
+    older=$((number - 1))
+    [ ! -e "$FILE.$older" ] || move "$FILE.$older" "$FILE.$number" || return
+    number=$older
+  done
+  move "$FILE" "$FILE.1" && said=
+}
+answer=$(chmod 0700 "$folder" 2>&1) || tell "cannot close $folder to others: $answer"
 while :; do
-  size=$(stat -c %s "$FILE" 2>/dev/null || echo 0)
-  if [ "$size" -ge "$MAX_BYTES" ]; then
-    number=$MAX_FILES
-    while [ "$number" -gt 1 ]; do
-      older=$((number - 1))
-      [ ! -e "$FILE.$older" ] || mv -f "$FILE.$older" "$FILE.$number"
-      number=$older
-    done
-    mv -f "$FILE" "$FILE.1"
+  if ! size=$(stat -c %s "$FILE" 2>&1); then
+    [ -x "$folder" ] || tell "cannot look into $folder: $size"
+  elif [ "$size" -ge "$MAX_BYTES" ]; then
+    rotate
   fi
   sleep "$INTERVAL" &
   wait $!
@@ -49,6 +63,8 @@ export function rotation({ maxSizeMB, maxFiles }: FalcoConfig['log'], context: F
       // The folder belongs to root: without a single capability root may still rename in it.
       runAsUser: 0,
       seccompProfile: { type: 'RuntimeDefault' },
+      // The default type of SELinux may not touch the logs of a node.
+      seLinuxOptions: { type: 'spc_t' },
     },
     volumeMounts: [{ name: 'events', mountPath: EVENTS_FOLDER }],
   };

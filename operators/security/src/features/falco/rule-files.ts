@@ -76,11 +76,51 @@ function read(text: string): [flaw: Flaw | undefined, documents: readonly unknow
 function checkItems(items: unknown): readonly Flaw[] {
   if (!Array.isArray(items) || items.length === 0)
     return [{ at: '', message: "must be a list of rules, macros and lists, e.g. '- macro: …'" }];
-  return items.flatMap((item: unknown, index) =>
-    isItem(item) ? [] : [{ at: `[${index}]`, message: `must be an object with one of ${heads.join(', ')}` }],
-  );
+  return items.flatMap((item: unknown, index) => {
+    const message = itemFlaw(item);
+    return message === undefined ? [] : [{ at: `[${index}]`, message }];
+  });
 }
 
-function isItem(item: unknown): boolean {
-  return typeof item === 'object' && item !== null && heads.some((head) => Object.hasOwn(item, head));
+type Item = Readonly<Record<string, unknown>>;
+
+/** What Falco demands of an item: userspace/engine/rule_loader_reader.cpp of its sources. What conditions mean is Falco's own affair. */
+function itemFlaw(item: unknown): string | undefined {
+  const head = typeof item === 'object' && item !== null ? heads.find((one) => Object.hasOwn(item, one)) : undefined;
+  if (head === undefined) return `must be an object with one of ${heads.join(', ')}`;
+  const fields = item as Item;
+  if (head === 'list')
+    return flawOfName(fields, head) ?? (Array.isArray(fields.items) ? undefined : 'a list needs items, a list');
+  if (head === 'macro') return flawOfName(fields, head) ?? missing(fields, head, ['condition']);
+  return head === 'rule' ? (flawOfName(fields, head) ?? ruleFlaw(fields)) : undefined;
+}
+
+function flawOfName(item: Item, head: string): string | undefined {
+  return isText(item[head]) ? undefined : `the name of a ${head} must be a text`;
+}
+
+const required = ['condition', 'output', 'desc', 'priority'];
+const priorities = 'emergency alert critical error warning notice informational info debug'.split(' ');
+
+/** A rule is whole, or changes one that was there before: by `override`, by `append`, or by `enabled` alone. */
+function ruleFlaw(rule: Item): string | undefined {
+  const { override, priority } = rule;
+  const isChange = (typeof override === 'object' && override !== null) || rule.append === true;
+  const isSwitch = Object.hasOwn(rule, 'enabled') && required.every((name) => rule[name] === undefined);
+  if (!isChange && !isSwitch) {
+    const flaw = missing(rule, 'rule', required);
+    if (flaw !== undefined) return `${flaw}; to change one that is there, say what by override`;
+  }
+  if (priority === undefined || priorities.includes(String(priority).toLowerCase())) return undefined;
+  return `priority must be one of ${priorities.join(', ')}, got '${String(priority)}'`;
+}
+
+function missing(item: Item, head: string, names: readonly string[]): string | undefined {
+  const left = names.filter((name) => !isText(item[name]));
+  return left.length === 0 ? undefined : `a ${head} needs ${left.join(', ')}`;
+}
+
+/** What YAML writes as a word: Falco takes numbers for one. */
+function isText(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value) && value !== '';
 }

@@ -14,9 +14,12 @@ import type { ValidatingPolicy } from './kinds.ts';
 
 type Fields = Record<string, unknown>;
 
-const policies = renderInstance(createSecurityOperator([kyverno]), agentOf(['kyverno'])).objects.filter(
-  ({ kind }) => kind === 'ValidatingPolicy',
-) as ValidatingPolicy[];
+const policiesIn = (mode: string) =>
+  renderInstance(createSecurityOperator([kyverno]), agentOf([{ name: 'kyverno', config: { mode } }])).objects.filter(
+    ({ kind }) => kind === 'ValidatingPolicy',
+  ) as ValidatingPolicy[];
+/** Those that refuse. */
+const policies = policiesIn('Enforce');
 
 let env: TestEnv;
 
@@ -32,11 +35,14 @@ beforeAll(async () => {
 });
 afterAll(() => env.stop());
 
-test.each(policies)('$metadata.name is taken by the CRD of Kyverno, strictly', async (policy) => {
-  const path = '/apis/policies.kyverno.io/v1/validatingpolicies?dryRun=All&fieldValidation=Strict';
+test.each([...policies, ...policiesIn('Audit')])(
+  '$metadata.name is taken by the CRD of Kyverno, strictly',
+  async (policy) => {
+    const path = '/apis/policies.kyverno.io/v1/validatingpolicies?dryRun=All&fieldValidation=Strict';
 
-  await expect(env.adminRequest('POST', path, policy)).resolves.toMatchObject({ spec: policy.spec });
-});
+    await expect(env.adminRequest('POST', path, policy)).resolves.toMatchObject({ spec: policy.spec });
+  },
+);
 
 const secure = { privileged: false, allowPrivilegeEscalation: false, runAsNonRoot: true };
 const resources = { requests: { cpu: '1', memory: '1Gi' }, limits: { memory: '1Gi' } };
@@ -119,6 +125,29 @@ const otherGood: readonly (readonly [PolicyName, string, Fields])[] = [
 
 test.each(otherGood)('%s lets pass: %s', async (name, _, spec) => {
   await expect(create(name, spec)).resolves.toBeDefined();
+});
+
+const debuggers: readonly (readonly [PolicyName, Fields])[] = [
+  ['disallow-privileged', { securityContext: { ...secure, privileged: true, allowPrivilegeEscalation: true } }],
+  ['disallow-capabilities', { securityContext: { ...secure, capabilities: { add: ['SYS_ADMIN'] } } }],
+  ['disallow-privilege-escalation', { securityContext: { ...secure, allowPrivilegeEscalation: true } }],
+  ['require-non-root', { securityContext: { ...secure, runAsNonRoot: false } }],
+  ['disallow-latest-tag', { image: 'example.com/debug:latest' }],
+];
+
+test.each(debuggers)('%s refuses a container that is added to a running pod', async (name, fields) => {
+  await create(name, container({}), 'running');
+  const add = (ephemeral: Fields) =>
+    env.adminRequest(
+      'PATCH',
+      `/api/v1/namespaces/${name}/pods/running/ephemeralcontainers?dryRun=All`,
+      { spec: { ephemeralContainers: [{ name: 'debugger', ...ephemeral }] } },
+      { contentType: 'application/strategic-merge-patch+json' },
+    );
+  const { resources: _, ...careful } = { ...fine, name: 'debugger' };
+
+  await expect(add(careful)).resolves.toBeDefined();
+  await expect(add({ ...careful, ...fields })).rejects.toThrow(/denied request/);
 });
 
 /** As Kyverno would evaluate it, in the namespace of the same name only; waits until the server does. */

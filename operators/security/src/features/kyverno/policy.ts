@@ -39,9 +39,8 @@ export function policy(
           namespaceSelector: {
             matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: excluded }],
           },
-          // Pods only, and in one rule: so Kyverno covers everything that makes pods by itself.
           resourceRules: [
-            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: ['pods'] },
+            { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: resourcesOf(mode) },
           ],
         },
         variables,
@@ -49,6 +48,14 @@ export function policy(
       },
     },
   );
+}
+
+/**
+ * Pods alone, and in one rule: so Kyverno (from 1.19) covers everything that makes pods by itself, and reports on it. A guard
+ * must see more: containers are added to a running pod by a subresource, which no rule about pods matches. It needs no more than the pods.
+ */
+function resourcesOf(mode: Config['mode']): string[] {
+  return mode === 'Enforce' ? ['pods', 'pods/ephemeralcontainers'] : ['pods'];
 }
 
 /** Kyverno writes the name of a policy into labels of its reports, which end at 63 characters; beyond that it could not report. */

@@ -35,8 +35,9 @@ export function collectorContainer(collector: CollectorContainer): Container {
     image,
     args: [`--config=${CONFIG_DIRECTORY}/${CONFIG_FILE}`, ...args],
     env: [
-      // What Go may use: the rest is for what it does not count. Left out, it would collect garbage only after the kernel has ended it.
-      { name: 'GOMEMLIMIT', value: `${Math.floor(memory * 0.8)}MiB` },
+      // The limit that the container really has, an override included: left out, Go would collect garbage only after the kernel has ended
+      // it. Some room is left anyway, because the collector takes nothing in before (`memoryLimiter`).
+      { name: 'GOMEMLIMIT', valueFrom: { resourceFieldRef: { resource: 'limits.memory' } } },
       ...env,
     ],
     ports: [

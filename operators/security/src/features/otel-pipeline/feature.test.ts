@@ -98,12 +98,29 @@ describe('what the pipeline installs', () => {
     };
     expect(path('team-a')).toBe('/var/lib/keelson/otel/team-a.main');
     expect(path('team-b')).toBe('/var/lib/keelson/otel/team-b.main');
+    const longest = agentOf(['guard']);
+    const metadata = { name: 'a'.repeat(253), namespace: 'n'.repeat(63) };
+    const [folder = ''] =
+      podOf(nodeOf(renderInstance(operator, { ...longest, metadata }).objects)).volumes?.flatMap(
+        ({ name, hostPath }) => (name === 'storage' && hostPath !== undefined ? [hostPath.path] : []),
+      ) ?? [];
+    // No file system takes longer names.
+    expect(folder.split('/').every((part) => part.length <= 255)).toBe(true);
   });
 
-  test('leaves Go a fifth less than the kernel allows', () => {
-    const { env, resources } = containerOf(gatewayOf(render(['guard'])));
-    expect(resources?.limits).toEqual({ memory: '512Mi' });
-    expect(env).toContainEqual({ name: 'GOMEMLIMIT', value: '409MiB' });
+  test('tells Go the limit that its container has, whatever an override makes of it', () => {
+    const limits = { memory: '128Mi' };
+    const override = { nodeAgent: { resources: { limits } } };
+    const objects = render(['guard'], { override });
+    const reference = { resourceFieldRef: { resource: 'limits.memory' } };
+    for (const [workload, expected] of [
+      [nodeOf(objects), limits],
+      [gatewayOf(objects), { memory: '512Mi' }],
+    ] as const) {
+      const { env, resources } = containerOf(workload);
+      expect(resources?.limits).toEqual(expected);
+      expect(env?.filter(({ name }) => name === 'GOMEMLIMIT')).toEqual([{ name: 'GOMEMLIMIT', valueFrom: reference }]);
+    }
   });
 });
 

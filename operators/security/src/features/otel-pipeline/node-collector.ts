@@ -1,14 +1,17 @@
 /** The collectors on the nodes: read what tools write, remember on the node how far they got, and send it to the gateway. */
 import type { DaemonSet } from '@keelson/schema';
 import type { FeatureContext } from '../../feature.ts';
-import { agentText, NODE_COLLECTOR, NODE_CONFIG, NODE_TLS } from '../../names.ts';
+import { agentLabel, NODE_COLLECTOR, NODE_CONFIG, NODE_TLS } from '../../names.ts';
 import { NODE_ARGS } from '../../telemetry/node.ts';
 import { NODE_NAME_VARIABLE } from '../../telemetry/receiver.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
 import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
 
-/** Below it each agent has a folder of its own: two collectors that share one would lock each other out. */
+/**
+ * Below it each agent has a folder of its own: two collectors that share one would lock each other out. It is named by the label of the agent,
+ * because a folder's name is shorter than those of the longest agents.
+ */
 export const STATE_ROOT = '/var/lib/keelson/otel';
 
 /** The DaemonSet. */
@@ -40,7 +43,7 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
       configVolume(NODE_CONFIG),
       tlsVolume(NODE_TLS),
       { name: 'logs', hostPath: { path: LOG_ROOT, type: 'DirectoryOrCreate' } },
-      { name: 'storage', hostPath: { path: `${STATE_ROOT}/${agentText(agent)}`, type: 'DirectoryOrCreate' } },
+      { name: 'storage', hostPath: { path: `${STATE_ROOT}/${agentLabel(agent)}`, type: 'DirectoryOrCreate' } },
     ],
   });
 }

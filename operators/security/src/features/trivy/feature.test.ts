@@ -9,12 +9,14 @@ import { trivy } from './feature.ts';
 goldenTests(import.meta.url, trivy);
 
 describe('the pod', () => {
-  test('may read the reports and nothing else', () => {
+  test('may read the reports, and one namespace to tell the cluster by, and nothing else', () => {
     const role = rendered().find(({ kind }) => kind === 'ClusterRole') as ClusterRole;
 
     expect(role.rules).toMatchObject([
+      { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
       { apiGroups: ['aquasecurity.github.io'], resources: ['vulnerabilityreports'], verbs: ['get', 'list'] },
     ]);
+    expect(role.rules).toHaveLength(2);
   });
 
   test('has a token to ask with, and no credential of the store but by reference', () => {
@@ -30,6 +32,30 @@ describe('the pod', () => {
       { name: 'ELASTICSEARCH_USERNAME', valueFrom: { secretKeyRef: { name: 'store-credentials', key: 'username' } } },
       { name: 'ELASTICSEARCH_PASSWORD', valueFrom: { secretKeyRef: { name: 'store-credentials', key: 'password' } } },
     ]);
+  });
+});
+
+describe('arguments', () => {
+  const argumentsOf = (spec: Record<string, unknown>) => {
+    const job = rendered(spec).find(({ kind }) => kind === 'CronJob') as CronJob;
+    return job.spec.jobTemplate.spec?.template.spec?.containers[0]?.args ?? [];
+  };
+
+  test('are what the user wrote: the kubelet puts no variable in their place', () => {
+    const elasticsearch = { url: 'https://es:9200/$(HOME)' };
+    const global = { clusterName: 'x$(ELASTICSEARCH_PASSWORD)$$(HOME)$' };
+    const given = argumentsOf({ output: { elasticsearch }, global });
+
+    expect(given).toEqual(
+      expect.arrayContaining([
+        '--url=https://es:9200/$$(HOME)',
+        '--cluster-name=x$$(ELASTICSEARCH_PASSWORD)$$$$(HOME)$$',
+      ]),
+    );
+  });
+
+  test('name no cluster where the user does not: the program takes what is its own', () => {
+    expect(argumentsOf({}).filter((one) => one.startsWith('--cluster'))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Trivy: the vulnerabilities that trivy-operator finds, brought to the store on a schedule. The CronJob: report-job.ts. */
-import { defineKind } from '@keelson/schema';
+import { defineKind, Namespace } from '@keelson/schema';
 import { defineFeature } from '../../feature.ts';
 import { VERSION } from '../../version.ts';
 import { check, config } from './config.ts';
@@ -24,7 +24,15 @@ export const trivy = defineFeature({
   requires: [
     { kind: VulnerabilityReport, remedy: 'install trivy-operator (https://aquasecurity.github.io/trivy-operator)' },
   ],
-  rights: [{ kind: VulnerabilityReport, verbs: ['get', 'list'], why: 'it brings them to the store' }],
+  rights: [
+    { kind: VulnerabilityReport, verbs: ['get', 'list'], why: 'it brings them to the store' },
+    {
+      kind: Namespace,
+      verbs: ['get'],
+      names: ['kube-system'],
+      why: 'its uid tells this cluster from others in the store, where spec.global.clusterName is not set',
+    },
+  ],
   usesOutput: true,
   config,
   check,

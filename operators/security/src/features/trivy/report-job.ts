@@ -73,7 +73,7 @@ function container(image: string, store: Store, context: FeatureContext, volumes
     image,
     args: argumentsOf(store, context),
     ...(env.length === 0 ? {} : { env }),
-    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '384Mi' } },
+    resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
     // Its last words are in the status of the pod, and so in the condition.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     securityContext: {
@@ -91,12 +91,19 @@ function argumentsOf({ url, indices, tls }: Store, { cluster }: FeatureContext):
   return [
     'report',
     'vulnerabilities',
-    `--url=${url}`,
-    `--index=${indices.vulnerability}`,
-    ...(cluster === undefined ? [] : [`--cluster-name=${cluster}`]),
+    `--url=${literal(url)}`,
+    `--index=${literal(indices.vulnerability)}`,
+    // Left out, it takes one that no other cluster has.
+    ...(cluster === undefined ? [] : [`--cluster-name=${literal(cluster)}`]),
     ...(tls?.caSecretRef === undefined ? [] : [`--ca-file=${CA_FOLDER}/ca.crt`]),
     ...(tls?.insecureSkipVerify === true ? ['--insecure-skip-verify'] : []),
   ];
+}
+
+/** A text that the kubelet must take as it is: it would put a password in the place of `$(ELASTICSEARCH_PASSWORD)`. */
+function literal(text: string): string {
+  // Of every two `$` it makes one, wherever they stand; in a replacement four mean two.
+  return text.replaceAll('$', '$$$$');
 }
 
 function environmentOf({ auth }: Store): EnvVar[] {

@@ -2,10 +2,9 @@
  * `podTemplate`: a strategic merge patch on the whole pod template, for every field of a pod that has no word of its own. A container that
  * the pod does not have is added if it has an image; otherwise nobody could have meant it.
  */
-import type { Problem } from '@keelson/schema';
+import { didYouMean, type Problem } from '@keelson/schema';
 import type { Container, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import { mapTemplate, templateOf } from '../../workload/template.ts';
-import { didYouMean } from '../closest.ts';
 import { checkPatch } from '../patch/check-patch.ts';
 import { below, isMap, type PlainMap } from '../patch/plain.ts';
 import { podFields } from '../patch/pod-fields.ts';
@@ -14,6 +13,8 @@ import { holdKeys } from './held-keys.ts';
 import { type Merged, type Part, titleOf, type Workload } from './part.ts';
 
 const TYPE = 'PodTemplateSpec';
+/** Containers that a message names. */
+const MOST_SHOWN = 20;
 const lists = ['containers', 'initContainers'] as const;
 
 export const podTemplate: Part<PlainMap> = {
@@ -65,12 +66,16 @@ function findStrangers(workload: Workload, patch: PlainMap, list: (typeof lists)
   const spec = isMap(patch.spec) ? patch.spec : {};
   const items: readonly unknown[] = Array.isArray(spec[list]) ? spec[list] : [];
   const names = (templateOf(workload.object)?.spec?.[list] ?? []).map(({ name }) => name);
+  const own = new Set(names);
+  // Another level may have added thousands, and each stranger has a message of its own.
+  const shown = names.slice(0, MOST_SHOWN);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : '';
   return items.flatMap((item, index) => {
-    if (!isMap(item) || typeof item.name !== 'string' || names.includes(item.name)) return [];
+    if (!isMap(item) || typeof item.name !== 'string' || own.has(item.name)) return [];
     const isAddition = typeof item.image === 'string' && item[DIRECTIVE] === undefined;
     if (isAddition) return [];
-    const there = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-    const hint = didYouMean(item.name, names) || '; to add one, give it an image';
+    const there = names.length === 0 ? 'it has none' : `it has ${shown.join(', ')}${more}`;
+    const hint = didYouMean(item.name, shown) || '; to add one, give it an image';
     const message = `${titleOf(workload)} has no ${list === 'containers' ? 'container' : 'init container'} '${item.name}': ${there}${hint}`;
     return [{ list, index, problem: { path: below(below(below(path, 'spec'), list), index), message } }];
   });
@@ -79,9 +84,9 @@ function findStrangers(workload: Workload, patch: PlainMap, list: (typeof lists)
 function withoutStrangers(patch: PlainMap, strangers: readonly Stranger[]): PlainMap {
   if (strangers.length === 0 || !isMap(patch.spec)) return patch;
   const spec = Object.entries(patch.spec).flatMap(([name, value]) => {
-    const gone = strangers.filter(({ list }) => list === name).map(({ index }) => index);
-    if (gone.length === 0 || !Array.isArray(value)) return [[name, value]];
-    const rest = value.filter((_, index) => !gone.includes(index));
+    const gone = new Set(strangers.filter(({ list }) => list === name).map(({ index }) => index));
+    if (gone.size === 0 || !Array.isArray(value)) return [[name, value]];
+    const rest = value.filter((_, index) => !gone.has(index));
     return rest.length === 0 ? [] : [[name, rest]];
   });
   return { ...patch, spec: Object.fromEntries(spec) };

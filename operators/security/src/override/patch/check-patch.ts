@@ -99,9 +99,8 @@ function directiveProblem(name: string, value: unknown, patch: PlainMap, type: F
 
 function retainKeysProblem(names: unknown, patch: PlainMap): string | undefined {
   if (!Array.isArray(names)) return mustBe('a list of fields', names);
-  const left = Object.keys(patch).filter(
-    (name) => !name.startsWith('$') && patch[name] !== null && !names.includes(name),
-  );
+  const named = new Set<unknown>(names);
+  const left = Object.keys(patch).filter((name) => !name.startsWith('$') && patch[name] !== null && !named.has(name));
   return left.length === 0 ? undefined : `must name every field that the patch sets: ${left.join(', ')} too`;
 }
 

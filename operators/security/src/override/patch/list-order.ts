@@ -24,12 +24,14 @@ export function inOrder(
     .sort((a, b) => (wanted.get(keyOf(a, mergeKey)) ?? 0) - (wanted.get(keyOf(b, mergeKey)) ?? 0));
   const others = items.filter((item) => !wanted.has(keyOf(item, mergeKey)));
   const result: unknown[] = [];
+  let next = 0;
   for (const item of named) {
     const position = former.get(keyOf(item, mergeKey));
-    while (others.length > 0 && isBefore(former.get(keyOf(others[0], mergeKey)), position)) result.push(others.shift());
+    while (next < others.length && isBefore(former.get(keyOf(others[next], mergeKey)), position))
+      result.push(others[next++]);
     result.push(item);
   }
-  return [...result, ...others];
+  return [...result, ...others.slice(next)];
 }
 
 function isBefore(a: number | undefined, b: number | undefined): boolean {
@@ -37,7 +39,7 @@ function isBefore(a: number | undefined, b: number | undefined): boolean {
 }
 
 /** Where each key first stands. */
-function positions(list: readonly unknown[], mergeKey: string): ReadonlyMap<unknown, number> {
+export function positions(list: readonly unknown[], mergeKey: string): ReadonlyMap<unknown, number> {
   const first = new Map<unknown, number>();
   for (const [index, item] of list.entries()) {
     const key = keyOf(item, mergeKey);

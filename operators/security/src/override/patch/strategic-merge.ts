@@ -11,7 +11,7 @@
  */
 import { checkValue } from './check-value.ts';
 import type { FieldType } from './field-type.ts';
-import { inOrder, keyOf } from './list-order.ts';
+import { inOrder, keyOf, positions } from './list-order.ts';
 import { isMap, type PlainMap } from './plain.ts';
 import { podFields } from './pod-fields.ts';
 
@@ -67,12 +67,15 @@ function mergeList(before: readonly unknown[], patch: readonly unknown[], mergeK
   const deleted = new Set(directives.map((item) => keyOf(item, mergeKey)));
   const base = before.filter((item) => !deleted.has(keyOf(item, mergeKey)));
   const merged = [...base];
+  const index = new Map(positions(base, mergeKey));
   for (const change of changes) {
-    const key = keyOf(change, mergeKey);
-    const index = merged.findIndex((item) => keyOf(item, mergeKey) === key);
-    const found = merged[index];
-    if (index === -1) merged.push(cleaned(change));
-    else if (isMap(found) && isMap(change)) merged[index] = strategicMerge(found, change, type);
+    const at = index.get(keyOf(change, mergeKey));
+    const found = at === undefined ? undefined : merged[at];
+    if (at === undefined) {
+      const item = cleaned(change);
+      index.set(keyOf(item, mergeKey), merged.length);
+      merged.push(item);
+    } else if (isMap(found) && isMap(change)) merged[at] = strategicMerge(found, change, type);
   }
   return inOrder(merged, changes, base, mergeKey);
 }
@@ -84,11 +87,14 @@ function ordered(list: unknown, order: unknown, before: unknown, type: FieldType
 
 function retained(value: PlainMap, names: unknown): PlainMap {
   if (!Array.isArray(names)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));
+  const kept = new Set<unknown>(names);
+  return Object.fromEntries(Object.entries(value).filter(([name]) => kept.has(name)));
 }
 
 function without(list: unknown, items: unknown): unknown {
-  return Array.isArray(list) && Array.isArray(items) ? list.filter((item) => !items.includes(item)) : list;
+  if (!Array.isArray(list) || !Array.isArray(items)) return list;
+  const gone = new Set<unknown>(items);
+  return list.filter((item) => !gone.has(item));
 }
 
 function hasDirective(item: unknown): item is PlainMap {

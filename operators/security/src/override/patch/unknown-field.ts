@@ -2,8 +2,7 @@
  * Fields that the table of pods does not know. They may belong to a newer Kubernetes, so they pass, and the server says what it does
  * not know either; but one that is nearly the name of a known field is a typing mistake, and is told here with its path.
  */
-import type { Problem } from '@keelson/schema';
-import { closest } from '../closest.ts';
+import { closest, type Problem } from '@keelson/schema';
 import type { ObjectType } from './field-type.ts';
 import { below, isMap } from './plain.ts';
 
