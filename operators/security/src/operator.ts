@@ -22,10 +22,10 @@ import { applyOverrides } from './override/override.ts';
 import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
-import { type Findings, findSecrets } from './steps/credentials.ts';
 import { dress, sharedObjects } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
+import { lookOutside, type Outside } from './steps/outside.ts';
 import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
@@ -38,7 +38,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
   const features = featureList(list);
   const ids = features.map(({ id }) => id);
   const owns = ownedKinds(features);
-  return defineOperator<typeof SecurityAgent, Findings | undefined>({
+  return defineOperator<typeof SecurityAgent, Outside | undefined>({
     name: 'security',
     description:
       'Installs the security tools of a SecurityAgent and the pipeline of their events, and tells whether they work.',
@@ -53,16 +53,16 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
     ],
     grants: passedOn(features),
     admission: createAdmission(features),
-    observe: findSecrets,
+    observe: (context) => lookOutside(context, features),
     effects: { [INDEX_TEMPLATES]: installTemplates },
 
     reconcile(observed) {
-      const { self, external: findings } = observed;
+      const { self, external: outside } = observed;
       const selection = selectFeatures(observed, features, owns);
       const context = featureContext(self, selection.sources);
       const contributed = contribute(selection.running, context);
-      const synthesised = synthesise(contributed, selection.running, context);
-      const dressed = dress(synthesised, { self, features, kinds: owns, findings });
+      const synthesised = synthesise(contributed, selection.running, context, outside);
+      const dressed = dress(synthesised, { self, features, kinds: owns, outside });
       const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
       const contributedObjects = contributions.flatMap((one) => one.objects);
       const shared = sharedObjects(self, [...contributedObjects, ...selection.kept]);
@@ -73,7 +73,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
         objects,
         keep: keptRefs(selection.kept, owns),
         status: report({ observed, selection, contributions, objects, unmatched, templates }),
-        effects: installs ? templateEffects(self, findings) : [],
+        effects: installs ? templateEffects(self, outside?.secrets) : [],
         events: templates.events,
         recheckAfter: recheckAfter(observed, objects, owns),
       });

@@ -8,16 +8,16 @@ import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
 import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
-import { receiverId } from '../telemetry/receiver.ts';
 import type { Standing } from '../telemetry/index-templates/standing.ts';
+import { receiverId } from '../telemetry/receiver.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
-import type { Findings } from './credentials.ts';
 import { problemText } from './examine.ts';
+import type { Outside } from './outside.ts';
 import type { Selection } from './select.ts';
 
 export interface ReportInput {
-  readonly observed: Observed<typeof SecurityAgent, Findings | undefined>;
+  readonly observed: Observed<typeof SecurityAgent, Outside | undefined>;
   readonly selection: Selection;
   /** As they are applied. */
   readonly contributions: readonly Contribution[];

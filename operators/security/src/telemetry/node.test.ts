@@ -31,6 +31,17 @@ describe('the configuration of the collectors on the nodes', () => {
     expect(Object.keys(nodeConfig([guard], 'prod').processors)).not.toContain('batch');
   });
 
+  test('talks TLS, and shows who it is', () => {
+    expect(nodeConfig([guard], undefined).exporters.otlp).toMatchObject({
+      tls: {
+        ca_file: '/etc/otelcol-tls/ca.crt',
+        cert_file: '/etc/otelcol-tls/tls.crt',
+        key_file: '/etc/otelcol-tls/tls.key',
+        min_version: '1.3',
+      },
+    });
+  });
+
   test('names the cluster as it is called, whatever the collector would read into it', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own syntax
     const { processors, service } = nodeConfig([guard], 'a $5 ${env:HOME}');

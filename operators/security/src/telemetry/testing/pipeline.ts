@@ -3,15 +3,18 @@
  * folders and ports differ from those in a cluster.
  */
 import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createObjectSet } from '@keelson/runtime';
 import { type Elasticsearch, type Standalone, startCollector, startElasticsearch } from '@keelson/testenv';
 import { expect, vi } from 'vitest';
-import { CONFIG_FILE } from '../../names.ts';
+import { CONFIG_FILE, GATEWAY } from '../../names.ts';
 import { collectorConfigMaps } from '../config-maps.ts';
 import { installTemplates } from '../index-templates/install.ts';
+import { NODE_ARGS } from '../node.ts';
 import type { LogSource } from '../source.ts';
+import { findTrust } from '../trust.ts';
+import { elsewhere, freePort, mountSecret, tlsIn } from './collectors.ts';
 import { outputOf } from './sources.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
@@ -50,16 +53,21 @@ export async function startPipeline({ sources, cluster, node: nodeName }: Pipeli
   const maps = collectorConfigMaps({ sources: here, output, cluster });
   const [nodeConfig = '', gatewayConfig = ''] = maps.map(({ data }) => data?.[CONFIG_FILE] ?? '');
   const endpoint = `127.0.0.1:${await freePort()}`;
+  const { parties } = await findTrust({ owned: createObjectSet([], 'n'), now: new Date() }, 'n');
+  const [gatewayTls, nodeTls] = [join(dir, 'gateway-tls'), join(dir, 'node-tls')];
+  await Promise.all([mountSecret(gatewayTls, parties.gateway.data), mountSecret(nodeTls, parties.node.data)]);
+  const grpc = { endpoint, tls: tlsIn(gatewayTls, 'client_ca_file') };
   const gateway = await startCollector(gatewayConfig, {
-    overrides: {
-      ...(await elsewhere(join(dir, 'gateway'))),
-      receivers: { otlp: { protocols: { grpc: { endpoint } } } },
-    },
+    overrides: { ...(await elsewhere(join(dir, 'gateway'))), receivers: { otlp: { protocols: { grpc } } } },
   });
   const nodeStorage = join(dir, 'node');
   const node = await startCollector(nodeConfig, {
+    args: NODE_ARGS,
     environment: { K8S_NODE_NAME: nodeName },
-    overrides: { ...(await elsewhere(nodeStorage)), exporters: { otlp: { endpoint } } },
+    overrides: {
+      ...(await elsewhere(nodeStorage)),
+      exporters: { otlp: { endpoint, tls: { ...tlsIn(nodeTls, 'ca_file'), server_name_override: GATEWAY } } },
+    },
   });
 
   const fileOf: Pipeline['fileOf'] = (source) => inside(dir, source).path;
@@ -101,25 +109,4 @@ const noSecrets = { read: { find: async () => undefined }, signal: new AbortCont
 function inside(dir: string, source: LogSource): LogSource {
   const { rotated } = source;
   return { ...source, path: join(dir, source.path), ...(rotated === undefined ? {} : { rotated: join(dir, rotated) }) };
-}
-
-/** What two collectors on one machine cannot share. */
-async function elsewhere(directory: string): Promise<{ extensions: object; service: object }> {
-  return {
-    extensions: {
-      health_check: { endpoint: `127.0.0.1:${await freePort()}` },
-      file_storage: { directory, compaction: { directory } },
-    },
-    service: { telemetry: { metrics: { level: 'none' } } },
-  };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
 }
