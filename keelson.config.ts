@@ -41,11 +41,13 @@ export default defineConfig({
     extra: async () => {
       const { cliReference } = await import('@keelson/cli/reference');
       const { toMetricsReference } = await import('@keelson/runtime');
-      const { toFeatureReference } = await import('@keelson/security');
+      const { templateFiles, toFeatureReference } = await import('@keelson/security');
+      const indices = { events: 'security-events', inventory: 'security-inventory', vulnerability: 'security-vuln' };
       return [
         { path: 'docs/reference/cli.md', content: cliReference() },
         { path: 'docs/reference/metrics.md', content: toMetricsReference() },
         { path: 'docs/reference/features.md', content: toFeatureReference() },
+        ...templateFiles(indices).map(({ path, content }) => ({ path: `deploy/elasticsearch/${path}`, content })),
       ];
     },
   },

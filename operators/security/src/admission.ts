@@ -79,7 +79,7 @@ function overrideWarnings(self: Agent, { active }: Examination, features: readon
   const malformed = new Set(overrideProblems(self.spec.override).map(({ path }) => path));
   const sources = active.flatMap(({ feature, config }) => feature.telemetry?.(config) ?? []);
   const contributed = contribute(active, featureContext(self, sources));
-  const dressed = dress(contributed, { self, features, kinds: ownedKinds(features), findings: undefined });
+  const dressed = dress(contributed, { self, features, kinds: ownedKinds(features), outside: undefined });
   const ids = features.map(({ id }) => id);
   const { unmatched } = applyOverrides(self.spec.override, dressed, ids);
   return unmatched.filter(({ path }) => !malformed.has(path)).map(({ path, message }) => `${path}: ${message}`);

@@ -14,6 +14,7 @@ import {
   type Kind,
   type KubeObject,
   PriorityClass,
+  Secret,
   Service,
   ServiceAccount,
 } from '@keelson/schema';
@@ -25,7 +26,7 @@ import { type Agent, SecurityAgent } from './resource.ts';
 import { OPERATOR_USER, type Stage, sample, startStage, upstreamCrds } from './testing/stage.ts';
 
 const ref = { name: 'ctem-security-agent', namespace: 'security-system' };
-const namespaced = [ConfigMap, CronJob, DaemonSet, Deployment, Service, ServiceAccount];
+const namespaced = [ConfigMap, CronJob, DaemonSet, Deployment, Secret, Service, ServiceAccount];
 const clusterScoped = [ClusterRole, ClusterRoleBinding, PriorityClass];
 const selector = { labelSelector: 'keelson.io/operator=security-operator' };
 

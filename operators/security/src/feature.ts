@@ -77,6 +77,8 @@ export interface FeatureDefinition<Config> {
   readonly exclusive?: string;
   /** Its pods write to the store themselves: it waits for the credentials of `spec.output`. */
   readonly usesOutput?: boolean;
+  /** Volumes with Secrets whose files its pods read again when they change: such a change rolls nothing. */
+  readonly rereads?: readonly string[];
   /** It also runs where it is not listed, as soon as another feature writes telemetry. */
   readonly followsSources?: boolean;
   /** What no schema can say of a config that fits its schema; paths begin at the config: `rules["mine.yaml"]`. */

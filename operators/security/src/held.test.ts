@@ -4,8 +4,9 @@ import type { Kind, KubeObject } from '@keelson/schema';
 import { describe, expect, test } from 'vitest';
 import { features } from './features/index.ts';
 import { createSecurityOperator } from './operator.ts';
-import type { Findings } from './steps/credentials.ts';
+
 import { kindOf, ownedKinds } from './steps/kinds.ts';
+import type { Outside } from './steps/outside.ts';
 import { agentOf } from './testing/agent.ts';
 
 // Without its admission: the agent came in while no webhook ran.
@@ -17,7 +18,7 @@ const textOf = ({ kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>) => `$
 function pruned(
   first: KubeObject,
   second: KubeObject,
-  situation: { notServed?: readonly Kind[]; external?: Findings } = {},
+  situation: { notServed?: readonly Kind[]; external?: Outside } = {},
 ) {
   const made = renderInstance(operator, first).objects;
   const owned = made.map((object) => ({ kind: kindOf(object, kinds) as Kind, object }));
@@ -75,7 +76,7 @@ describe('an agent that goes bad', () => {
   test('a Secret that goes away takes nothing away', () => {
     const output = { elasticsearch: { url: 'https://es:9200', auth: { secretRef: { name: 'login' } } } };
     const agent = agentOf(['trivy'], { output });
-    expect(pruned(agent, agent, { external: { login: null } }).gone).toEqual([]);
+    expect(pruned(agent, agent, { external: { secrets: { login: null } } }).gone).toEqual([]);
   });
 
   test('what is switched off goes, and the pipeline with the last that writes', () => {

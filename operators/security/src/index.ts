@@ -6,4 +6,5 @@ export { features } from './features/index.ts';
 export { createSecurityOperator, security } from './operator.ts';
 export { toFeatureReference } from './reference.ts';
 export { SecurityAgent } from './resource.ts';
-export type { EventIndex, LogSource } from './telemetry/source.ts';
+export { templateFiles } from './telemetry/index-templates/templates.ts';
+export type { EventIndex, EventPath, LogSource, SharedField } from './telemetry/source.ts';

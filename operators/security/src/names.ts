@@ -12,6 +12,12 @@ export const CONFIG_FILE = 'config.yaml';
 export const NODE_COLLECTOR = 'otel-node-collector';
 /** Deployment and Service of the gateway. */
 export const GATEWAY = 'otel-gateway';
+/** Secret of the gateways: by which they prove who they are, and whom they let in. */
+export const GATEWAY_TLS = 'otel-gateway-tls';
+/** Secret of the collectors on the nodes: the same for them. */
+export const NODE_TLS = 'otel-node-collector-tls';
+/** Secret with the key of the authority behind both; no pod has it. */
+export const PIPELINE_AUTHORITY = 'otel-pipeline-authority';
 /** OTLP over gRPC. */
 export const GATEWAY_PORT = 4317;
 
@@ -21,8 +27,13 @@ export const FEATURE_LABEL = 'security.ctem.io/feature';
 export const AGENT_LABEL = 'security.ctem.io/agent';
 /** Annotation on pod templates: changes when a ConfigMap that the pods mount does, so that they are rolled. */
 export const CONFIG_CHECKSUM = 'security.ctem.io/config-checksum';
-/** Annotation on pod templates: changes when a Secret that the pods use does. */
+/** Annotation on pod templates: changes when a Secret does that the pods read only when they start. */
 export const SECRET_VERSION = 'security.ctem.io/secret-version';
+
+/** Annotation on pod templates: the authority of the pipeline, which the pods learn of only when they start. */
+export const AUTHORITY = 'security.ctem.io/authority';
+/** Annotation on Secrets of the pipeline: since when their bundle of authorities has been as it is. */
+export const TRUST_SINCE = 'security.ctem.io/trust-since';
 
 /** One agent in one word, unambiguous: a namespace has no dots. */
 export function agentText(agent: { readonly namespace: string; readonly name: string }): string {

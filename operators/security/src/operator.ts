@@ -10,6 +10,8 @@
  *   5 apply       the engine: server-side apply as `security-operator`, only what differs
  *   6 prune       the engine: what carries this agent's marks and is neither wanted nor kept
  *   7 report      how every feature does
+ *
+ * Outside the cluster, by the engine: index templates in the store, as an effect.
  */
 import { apply, defineOperator } from '@keelson/runtime';
 import { Secret } from '@keelson/schema';
@@ -20,47 +22,59 @@ import { applyOverrides } from './override/override.ts';
 import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
-import { type Findings, findSecrets } from './steps/credentials.ts';
 import { dress, sharedObjects } from './steps/dress.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
+import { lookOutside, type Outside } from './steps/outside.ts';
 import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
 import { synthesise } from './steps/synthesise.ts';
+import { INDEX_TEMPLATES, installTemplates, templateEffects } from './telemetry/index-templates/install.ts';
+import { noStanding, templateStanding } from './telemetry/index-templates/standing.ts';
 
 /** The operator over a list of features: ours, or ours and somebody's own. */
 export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
   const features = featureList(list);
   const ids = features.map(({ id }) => id);
   const owns = ownedKinds(features);
-  return defineOperator<typeof SecurityAgent, Findings | undefined>({
+  return defineOperator<typeof SecurityAgent, Outside | undefined>({
     name: 'security',
     description:
       'Installs the security tools of a SecurityAgent and the pipeline of their events, and tells whether they work.',
     resource: SecurityAgent,
     owns,
     watches: watchedKinds(features),
-    reads: [{ kind: Secret, why: 'the credentials of the store must be there before pods that use them are made' }],
+    reads: [
+      {
+        kind: Secret,
+        why: 'the credentials of the store must be there before pods that use them are made, and open it for index templates',
+      },
+    ],
     grants: passedOn(features),
     admission: createAdmission(features),
-    observe: findSecrets,
+    observe: (context) => lookOutside(context, features),
+    effects: { [INDEX_TEMPLATES]: installTemplates },
 
     reconcile(observed) {
-      const { self, external: findings } = observed;
+      const { self, external: outside } = observed;
       const selection = selectFeatures(observed, features, owns);
       const context = featureContext(self, selection.sources);
       const contributed = contribute(selection.running, context);
-      const synthesised = synthesise(contributed, selection.running, context);
-      const dressed = dress(synthesised, { self, features, kinds: owns, findings });
+      const synthesised = synthesise(contributed, selection.running, context, outside);
+      const dressed = dress(synthesised, { self, features, kinds: owns, outside });
       const { contributions, unmatched } = applyOverrides(self.spec.override, dressed, ids);
       const contributedObjects = contributions.flatMap((one) => one.objects);
       const shared = sharedObjects(self, [...contributedObjects, ...selection.kept]);
       const objects = [...shared, ...contributedObjects];
+      const installs = objects.length > 0;
+      const templates = installs ? templateStanding(self, observed.effects.get(INDEX_TEMPLATES)) : noStanding;
       return apply({
         objects,
         keep: keptRefs(selection.kept, owns),
-        status: report({ observed, selection, contributions, objects, unmatched }),
+        status: report({ observed, selection, contributions, objects, unmatched, templates }),
+        effects: installs ? templateEffects(self, outside?.secrets) : [],
+        events: templates.events,
         recheckAfter: recheckAfter(observed, objects, owns),
       });
     },

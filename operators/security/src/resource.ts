@@ -62,6 +62,9 @@ const indexName = (name: string, holds: string) =>
     description: `Index for ${holds}.`,
   });
 
+const days = (what: string) =>
+  int32({ minimum: 1, maximum: 36_500, description: `How long ${what} are kept; for ever when left out.` });
+
 const elasticsearch = Type.Object(
   {
     url: withRules(url({ description: 'Where it is reached.', examples: ['https://elasticsearch.logging.svc:9200'] }), [
@@ -77,6 +80,21 @@ const elasticsearch = Type.Object(
         vulnerability: indexName('security-vuln', 'vulnerabilities'),
       },
       { default: {} },
+    ),
+    manageTemplates: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the operator puts index templates into the store; it does by default. Off: install deploy/elasticsearch yourself.',
+      }),
+    ),
+    retentionDays: Type.Optional(
+      Type.Object(
+        { events: Type.Optional(days('events')), inventory: Type.Optional(days('inventory')) },
+        {
+          description:
+            'After how many days events go. Needs lifecycle management (ILM) in the store; without it all is kept.',
+        },
+      ),
     ),
     tls: Type.Optional(
       Type.Object({
@@ -131,8 +149,9 @@ const status = Type.Object({
     description: 'Features that have something in the cluster, held ones included.',
   }),
   pipeline: Type.Object({
-    receivers: Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' }),
-    indices: Type.Array(Type.String(), { description: 'Where it goes.' }),
+    receivers: Type.Optional(Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' })),
+    indices: Type.Optional(Type.Array(Type.String(), { description: 'Where it goes.' })),
+    templates: Type.Optional(Type.String({ description: 'Whether the index templates of the store are in place.' })),
   }),
   inventory: Type.Array(Type.String(), { description: 'Every object that is kept: kind, namespace and name.' }),
   version: Type.String({ description: 'Version of the operator that wrote this.' }),

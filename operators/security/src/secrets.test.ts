@@ -41,8 +41,9 @@ describe('planted secrets', () => {
       manifest(Secret, { name: 'store', namespace }, { stringData: { ...stringData, password: `${password}-new` } }),
     );
     await stage.admin.delete(ConfigMap, { name: 'otel-gateway-config', namespace });
-    await vi.waitFor(async () =>
-      expect(await stage.admin.find(ConfigMap, { name: 'otel-gateway-config', namespace })).toBeDefined(),
+    await vi.waitFor(
+      async () => expect(await stage.admin.find(ConfigMap, { name: 'otel-gateway-config', namespace })).toBeDefined(),
+      { timeout: 10_000 },
     );
 
     const kinds =

@@ -1,6 +1,7 @@
 export type { Cache, CacheOptions, OpenStore, StoreReport, StoreRequest } from './cache/cache.ts';
 export { createCache } from './cache/cache.ts';
 export type { Live, Store, StoreEvent } from './cache/store.ts';
+export { type Circle, type CircleInput, type Party, type PartyMaterial, renewCircle } from './certificates/circle.ts';
 export type {
   Apply,
   ConditionNote,

@@ -31,11 +31,13 @@ function flawsOfNames(operator: Pick<Operator, 'name' | 'fieldManager' | 'finali
 function flawsOfKinds(operator: Pick<Operator, 'resource' | 'owns' | 'watches' | 'reads'>): string[] {
   const flaws = operator.watches.flatMap(flawsOfFields);
   const owned = operator.owns.map(({ kind }) => resourceNameOf(kind));
-  for (const [i, { kind, anywhere }] of operator.owns.entries()) {
+  for (const [i, { kind, anywhere, names }] of operator.owns.entries()) {
     const name = resourceNameOf(kind);
     if (owned.indexOf(name) !== i) flaws.push(`owns ${name} twice: remove one, or pick one version of it`);
     if (anywhere === true && kind.scope === 'Cluster')
       flaws.push(`owns ${name} with anywhere, but it is cluster-scoped: leave anywhere out`);
+    if (names?.length === 0)
+      flaws.push(`owns ${name} with an empty list of names: name what it makes, or leave names out to make any`);
   }
   if (owned.includes(resourceNameOf(operator.resource)))
     flaws.push(

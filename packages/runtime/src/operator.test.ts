@@ -64,6 +64,7 @@ describe('defineOperator', () => {
       /clusterroles\.rbac\.authorization\.k8s\.io with anywhere, but it is cluster-scoped/,
     ],
     ['a read without a reason', { reads: [{ kind: Secret, why: ' ' }] }, /reads secrets without saying why/],
+    ['a kind of no names', { owns: [{ kind: Secret, names: [] }] }, /owns secrets with an empty list of names/],
     ['a read of no names', { reads: [{ kind: Secret, names: [], why: 'x' }] }, /empty list of names/],
     [
       'a namespace for a cluster-scoped kind',

@@ -29,6 +29,8 @@ export interface Owned {
    * Job, a selector, a roleRef). What it runs or holds ends with it.
    */
   readonly replace?: boolean;
+  /** The only names that its objects ever have: its permissions are for these alone, and each is followed by itself. */
+  readonly names?: readonly string[];
 }
 
 /** Which objects of a watched kind belong to one instance. */
@@ -78,6 +80,8 @@ export interface ObserveContext<R extends Resource> {
   /** What this instance owns, as it is now: so that what is made once (a key, a password) is found again. */
   readonly owned: ObjectSet;
   readonly read: Reader;
+  /** The time that `reconcile` will be told; use no other clock. */
+  readonly now: Date;
   readonly signal: AbortSignal;
 }
 

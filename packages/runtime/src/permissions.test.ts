@@ -43,6 +43,18 @@ const brief = (grants: readonly Grant[]) =>
   );
 
 describe('permissions', () => {
+  it('are for the names that it declares, where it does', () => {
+    const named = defineOperator<Bundle, unknown>({
+      name: 'bench',
+      resource: Bundle,
+      owns: [{ kind: Secret, anywhere: true, names: ['keys', 'more-keys'] }],
+      reconcile: () => apply({ objects: [] }),
+    });
+    expect(brief(permissions([named])).filter((grant) => grant.startsWith('secrets'))).toEqual([
+      'secrets: get list watch create patch delete keys more-keys',
+    ]);
+  });
+
   it('follow from the declaration', () => {
     expect(brief(permissions([operator], { leaderElection: { namespace: 'system', name: 'bench' } }))).toEqual([
       'bundles.bench.keelson.io: list watch',

@@ -4,7 +4,7 @@
  */
 import { Event, type Grant, type Kind, Lease, type Verb } from '@keelson/schema';
 import { isReachable } from './marks.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, Owned } from './operator.ts';
 
 export interface PermissionOptions {
   /** The Lease by which replicas agree on a leader; without it there is no leader election. */
@@ -35,13 +35,7 @@ function grantsOf(operator: Operator): Grant[] {
       why: `${name} sets owner references that block deletion`,
     });
   }
-  const owned = operator.owns.map(
-    ({ kind, anywhere }): Grant => ({
-      kind: anywhere === true ? everywhere(kind) : kind,
-      verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-      why: `${name} makes and keeps ${kind.plural} for its instances`,
-    }),
-  );
+  const owned = operator.owns.map((one) => grantOfOwned(one, name));
   const watched = operator.watches.map(({ kind, scope }): Grant => {
     const verbs: Verb[] = ['list', 'watch'];
     const grant = { kind, verbs, why: `${name} follows ${kind.plural} that its instances refer to` };
@@ -57,6 +51,17 @@ function grantsOf(operator: Operator): Grant[] {
     }),
   );
   return [...own, ...owned, ...watched, ...read, ...(operator.grants ?? [])];
+}
+
+function grantOfOwned({ kind, anywhere, names }: Owned, operator: string): Grant {
+  const what = anywhere === true ? everywhere(kind) : kind;
+  return {
+    kind: what,
+    // A name cannot be checked when an object is posted, but it can when it is applied, and nothing is posted.
+    ...(names === undefined ? {} : { names }),
+    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
+    why: `${operator} makes and keeps ${kind.plural} for its instances`,
+  };
 }
 
 function eventGrants(operators: readonly Operator[]): Grant[] {

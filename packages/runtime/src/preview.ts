@@ -14,7 +14,7 @@ import {
   type Secret,
 } from '@keelson/schema';
 import { askServer, mergeFile } from './as-applied.ts';
-import type { Scope } from './cache/cache.ts';
+import { byName, type Scope } from './cache/cache.ts';
 import { createStore } from './cache/memory-store.ts';
 import { holdsUid, OWNER_UID, ownerUidIndex } from './cache/object-index.ts';
 import { type Hold, holdOf } from './cache/projection.ts';
@@ -147,7 +147,7 @@ async function prepareTurn<R extends Resource, X>(
   const watched = new Map<Watch<R>, Store>();
   for (const watch of operator.watches) {
     const { kind, scope = {} } = watch;
-    watched.set(watch, await readAll({ client, kind, scope, hold: holdOf(watch), signal, missing }));
+    watched.set(watch, await readAll({ client, kind, scopes: [scope], hold: holdOf(watch), signal, missing }));
   }
   const primary = createStore(operator.resource as Kind, {
     clock: systemClock,
@@ -191,27 +191,29 @@ async function withNeighbours<R extends Resource, X>(turn: Turn<R, X>): Promise<
   const scope = owner.namespace === undefined ? {} : { namespace: owner.namespace };
   const { client, operator } = engine;
   const kind = operator.resource as Kind;
-  const primary = await readAll({ client, kind, scope, hold: 'metadata', signal, missing: new Set() });
+  const primary = await readAll({ client, kind, scopes: [scope], hold: 'metadata', signal, missing: new Set() });
   return { ...turn, engine: { ...engine, primary } };
 }
 
 function readOwned(
   client: KubeClient,
   owner: Owner,
-  { kind, anywhere }: Owned,
+  { kind, anywhere, names }: Owned,
   signal: AbortSignal,
   missing: Set<string>,
 ): Promise<Store> {
   const near = kind.scope === 'Namespaced' && anywhere !== true && owner.namespace !== undefined;
   const labelSelector = operatorSelector(owner.fieldManager);
   const scope = near ? { labelSelector, namespace: owner.namespace } : { labelSelector };
-  return readAll({ client, kind, scope, hold: 'full', signal, missing, manager: owner.fieldManager });
+  const scopes = names?.map((name) => ({ ...scope, ...byName(name) })) ?? [scope];
+  return readAll({ client, kind, scopes, hold: 'full', signal, missing, manager: owner.fieldManager });
 }
 
 interface Reading {
   readonly client: KubeClient;
   readonly kind: Kind;
-  readonly scope: Scope;
+  /** Each is asked for by itself. */
+  readonly scopes: readonly Scope[];
   readonly hold: Hold;
   readonly signal: AbortSignal;
   /** Where the kinds go that the cluster does not have. */
@@ -219,13 +221,17 @@ interface Reading {
   readonly manager?: string;
 }
 
-async function readAll({ client, kind, scope, hold, signal, missing, manager }: Reading): Promise<Store> {
+async function readAll({ client, kind, scopes, hold, signal, missing, manager }: Reading): Promise<Store> {
   const managers = new Set(manager === undefined ? [] : [manager]);
   const indexes = { [OWNER_UID]: ownerUidIndex };
   const store = createStore(kind, { clock: systemClock, hold, managers, others: manager !== undefined, indexes });
   try {
-    const page = await client.listAll(kind, { ...scope, metadataOnly: hold === 'metadata', signal });
-    store.replace(page.items, page.resourceVersion);
+    const metadataOnly = hold === 'metadata';
+    const pages = await Promise.all(scopes.map((scope) => client.listAll(kind, { ...scope, metadataOnly, signal })));
+    store.replace(
+      pages.flatMap(({ items }) => items),
+      pages[0]?.resourceVersion ?? '0',
+    );
   } catch (error) {
     // What the cluster does not know has no objects.
     if (!isFault(error, 'KindNotServed', 'NotFound')) throw error;

@@ -33,6 +33,8 @@ export interface StartCollectorOptions extends CollectorOptions, StandaloneOptio
    * collector's own metrics are off, because their port is always the same.
    */
   readonly overrides?: object;
+  /** Further arguments, such as feature gates. */
+  readonly args?: readonly string[];
   /** How long it may take to become ready; defaults to 20 s. */
   readonly readyWithinMs?: number;
 }
@@ -69,7 +71,11 @@ export async function startCollector(
   options: StartCollectorOptions = {},
 ): Promise<Standalone> {
   const { path } = await ensurePart('otelcol');
-  const { overrides = { service: { telemetry: { metrics: { level: 'none' } } } }, readyWithinMs = 20_000 } = options;
+  const {
+    overrides = { service: { telemetry: { metrics: { level: 'none' } } } },
+    args = [],
+    readyWithinMs = 20_000,
+  } = options;
   return startStandalone(async (dir) => {
     const [base, over] = [join(dir, 'config.yaml'), join(dir, 'overrides.yaml')];
     await Promise.all([writeFile(base, toText(config)), writeFile(over, JSON.stringify(overrides))]);
@@ -80,7 +86,7 @@ export async function startCollector(
     let before = 0;
     return {
       name: 'otelcol',
-      command: [path, `--config=file:${base}`, `--config=file:${over}`],
+      command: [path, `--config=file:${base}`, `--config=file:${over}`, ...args],
       environment: options.environment ?? {},
       // The log goes on over restarts, and so does the count of what it tells.
       prepare: async () => {

@@ -7,6 +7,7 @@ require (
 	github.com/open-telemetry/opentelemetry-collector-contrib/exporter/elasticsearchexporter v0.157.0
 	github.com/open-telemetry/opentelemetry-collector-contrib/exporter/fileexporter v0.157.0
 	github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension v0.157.0
+	github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension v0.157.0
 	github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension v0.157.0
 	github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage v0.156.0 // 0.157.0 is missing in some module proxies
 	github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor v0.157.0

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { documentsOf } from './documents.ts';
 import { vulnerability, vulnerabilityReport } from './testing/reports.ts';
@@ -75,4 +76,26 @@ describe('documentsOf', () => {
     const [document] = documentsOf({ ...report, metadata }, first);
     expect(document?.fields).toMatchObject({ kubernetes: { owner: { name } } });
   });
+
+  it('given the index template that we ship, when a document is stored, then every field of it has a type there', () => {
+    const file = new URL('../../../../deploy/elasticsearch/security-vuln.json', import.meta.url);
+    const { template } = JSON.parse(readFileSync(file, 'utf8')) as { template: { mappings: Mapping } };
+    const [document] = documentsOf(vulnerabilityReport('web', [vulnerability('CVE-1')]), first);
+    expect(untyped(document?.fields ?? {}, template.mappings)).toEqual([]);
+    expect(untyped({ vulnerability: { colour: 'red' } }, template.mappings)).toEqual(['vulnerability.colour']);
+  });
 });
+
+interface Mapping {
+  readonly properties?: Readonly<Record<string, Mapping>>;
+}
+
+/** Paths of fields that a mapping does not know. */
+function untyped(fields: object, { properties = {} }: Mapping): string[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const mapping = properties[name];
+    if (mapping === undefined) return [name];
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? untyped(value, mapping).map((inner) => `${name}.${inner}`) : [];
+  });
+}

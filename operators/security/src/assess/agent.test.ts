@@ -1,4 +1,5 @@
 /** The same through the whole operator, under its own account: what a user reads in the status of an agent in trouble. */
+import { manifest, PersistentVolume, PersistentVolumeClaim, StatefulSet } from '@keelson/schema';
 import { simulateAnnotation } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentOf } from '../testing/agent.ts';
@@ -45,5 +46,48 @@ describe('an agent in trouble', () => {
     await stage.untilCondition(ref, 'Ready', { status: 'True', reason: 'ReconcileSuccess' });
     const healed = await stage.untilCondition(ref, 'FalcoReady', { status: 'True' });
     expect(healed.message).toBe('Falco running on 2/2 nodes');
+    await stage.env.kubectl(['delete', 'securityagent', 'main', '-n', namespace]);
+  });
+
+  it('given queues on volumes, then gateways wait for those, and run when they are there', async () => {
+    const namespace = await stage.env.createNamespace();
+    const ref = { name: 'main', namespace };
+    const queue = { persistent: true, size: '3Gi', storageClassName: namespace };
+    await stage.setAgent({ ...agentOf([{ name: 'otel_pipeline', config: { queue } }, 'osquery']), metadata: ref });
+    const { message } = await stage.untilCondition(ref, 'OtelPipelineReady', {
+      status: 'False',
+      reason: 'Unschedulable',
+    });
+    expect(message).toMatch(
+      /with 0\/2 replicas; otel-gateway: pod otel-gateway-0 and pod otel-gateway-1: its volume is not/,
+    );
+    const volumes = [0, 1].map((i) =>
+      manifest(
+        PersistentVolume,
+        { name: `${namespace}-${i}` },
+        {
+          spec: {
+            capacity: { storage: '3Gi' },
+            accessModes: ['ReadWriteOnce'],
+            storageClassName: namespace,
+            hostPath: { path: `/tmp/${namespace}-${i}` },
+          },
+        },
+      ),
+    );
+    await stage.apply(...volumes);
+    await stage.untilCondition(ref, 'OtelPipelineReady', { status: 'True' });
+    const { items } = await stage.admin.list(PersistentVolumeClaim, { namespace });
+    expect(items.map(({ metadata }) => metadata.name).sort()).toEqual([
+      'storage-otel-gateway-0',
+      'storage-otel-gateway-1',
+    ]);
+    const before = await stage.admin.get(StatefulSet, { name: 'otel-gateway', namespace });
+    // At rest: the server fills in a claim template as it likes, and that is no reason to write it again.
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await stage.env.kubectl(['annotate', 'securityagent', 'main', '-n', namespace, 'touched=yes']);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    const after = await stage.admin.get(StatefulSet, { name: 'otel-gateway', namespace });
+    expect(after.metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 });

@@ -76,6 +76,13 @@ export function unschedulable(message: string, override: string): Trouble {
     .replace(/[.,]? *(no new claims to deallocate, *)?preemption: .*$/s, '')
     .replace(/,? ?\d+ node\(s\) didn't satisfy plugin\(s\) \[NodeAffinity\]/, '')
     .replace(/^, |\.$/g, '');
+  if (/PersistentVolumeClaim|persistentvolumeclaim/.test(said))
+    return {
+      reason: 'Unschedulable',
+      key: 'volume',
+      text: `its volume is not there: ${shorten(said, 200)}`,
+      remedy: 'see kubectl get pvc, and whether the cluster has the StorageClass',
+    };
   const lacks = /Insufficient|Too many pods/.test(said);
   return {
     reason: 'Unschedulable',

@@ -242,6 +242,28 @@ const cases: readonly Case[] = [
     counts: [2, 3],
   },
   {
+    given: 'a volume that nobody provides',
+    workloads: [short(2)],
+    around: [
+      podOf(falco(), undefined, {
+        phase: 'Pending',
+        conditions: [
+          condition(
+            'PodScheduled',
+            'False',
+            'Unschedulable',
+            '0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found',
+          ),
+        ],
+      }),
+    ],
+    reason: 'Unschedulable',
+    message:
+      'Falco running on 2/3 nodes; on node-9: its volume is not there: pod has unbound immediate PersistentVolumeClaims. not found → ' +
+      'see kubectl get pvc, and whether the cluster has the StorageClass',
+    counts: [2, 3],
+  },
+  {
     given: 'volumes that do not come',
     workloads: [
       falco(

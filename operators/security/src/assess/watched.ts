@@ -26,7 +26,10 @@ export const eventFields: readonly string[] = [
   'deprecatedLastTimestamp',
 ];
 
-/** Events that say why pods of a DaemonSet are not made: only there a DaemonSet tells (a Deployment has a condition). */
+/**
+ * Events that say why pods are not made: only there a DaemonSet and a StatefulSet tell (a Deployment has a condition). A selector has no
+ * "or", but it can leave out the others.
+ */
 export const failedCreateScope: NonNullable<Watch['scope']> = {
-  fieldSelector: 'reason=FailedCreate,regarding.kind=DaemonSet',
+  fieldSelector: 'reason=FailedCreate,regarding.kind!=ReplicaSet,regarding.kind!=Job',
 };

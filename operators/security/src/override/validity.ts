@@ -7,6 +7,7 @@ import { checkValue } from './patch/check-value.ts';
 import { isMap } from './patch/plain.ts';
 import { checkAnnotations, checkLabels } from './rules/keys.ts';
 import { checkResources } from './rules/resources.ts';
+import { checkSleeps } from './rules/sleeps.ts';
 import { checkTolerations } from './rules/tolerations.ts';
 
 /** Everything that is wrong with the pods of a workload, a line each. */
@@ -39,6 +40,8 @@ function checkRules({ metadata, spec }: PodTemplateSpec): readonly Problem[] {
     ...(spec?.containers ?? []).flatMap(({ resources = {} }, index) =>
       checkResources(resources, `spec.containers[${index}].resources`),
     ),
+    ...checkSleeps(spec?.containers ?? [], spec?.terminationGracePeriodSeconds, 'spec.containers'),
+    ...checkSleeps(spec?.initContainers ?? [], spec?.terminationGracePeriodSeconds, 'spec.initContainers'),
   ];
 }
 

@@ -4,6 +4,7 @@ import { AGENT_LABEL, CONFIG_CHECKSUM, FEATURE_LABEL, SECRET_VERSION } from '../
 import type { Agent } from '../resource.ts';
 import { agentOf } from '../testing/agent.ts';
 import { clerk, guard } from '../testing/toy.ts';
+import { nodeAgent } from '../workload/node-agent.ts';
 import { featureContext } from './context.ts';
 import { contribute } from './contribute.ts';
 import type { Findings } from './credentials.ts';
@@ -19,9 +20,12 @@ function dressed(spec: Record<string, unknown> = {}, config = { level: 'low' }, 
     { feature: clerk, config: {} },
   ];
   const contributions = contribute(running, featureContext(self, []));
-  const objects = dress(contributions, { self, features, kinds: ownedKinds(features), findings }).flatMap(
-    (one) => one.objects,
-  );
+  const objects = dress(contributions, {
+    self,
+    features,
+    kinds: ownedKinds(features),
+    outside: findings && { secrets: findings },
+  }).flatMap((one) => one.objects);
   const find = <T>(kind: string, name: string) =>
     objects.find((one) => one.kind === kind && one.metadata.name === name) as T;
   return { objects, guard: find<DaemonSet>('DaemonSet', 'guard'), clerk: find<DaemonSet>('DaemonSet', 'clerk'), find };
@@ -93,6 +97,23 @@ describe('dress', () => {
     expect(found('2').guard).toEqual(found('1').guard);
   });
 
+  test('a Secret that pods read again rolls nothing', () => {
+    const self = agentOf(['clerk'], {}) as unknown as Agent;
+    const annotationsOf = (rereads: readonly string[]) => {
+      const reader = { ...clerk, rereads };
+      const pods = nodeAgent('clerk', {
+        containers: [{ name: 'clerk', image: 'example/clerk:1' }],
+        volumes: [{ name: 'login', secret: { secretName: 'login' } }],
+      });
+      const outside = { secrets: { login: { keys: [], version: '1' } } };
+      const wardrobe = { self, features: [reader], kinds: ownedKinds([reader]), outside };
+      const [found] = dress([{ feature: 'clerk', objects: [pods] }], wardrobe).flatMap(({ objects }) => objects);
+      return (found as DaemonSet).spec.template.metadata?.annotations;
+    };
+    expect(annotationsOf([])).toEqual({ [SECRET_VERSION]: 'login=1' });
+    expect(annotationsOf(['login'])).toBeUndefined();
+  });
+
   test('default images come from the mirror, under their own path', () => {
     const image = (spec: Record<string, unknown>) => dressed(spec).guard.spec.template.spec?.containers[0]?.image;
     expect(image({})).toBe('docker.io/example/guard:1.2.3');
@@ -117,7 +138,7 @@ describe('dress', () => {
       self,
       features,
       kinds: ownedKinds(features),
-      findings: undefined,
+      outside: undefined,
     });
     const found = one?.objects[0] as CronJob;
     expect(found.spec.jobTemplate.spec?.template.spec?.serviceAccountName).toBe('clerk');

@@ -8,19 +8,30 @@ import { type ConfigMap, type KubeObject, manifest, PriorityClass } from '@keels
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import type { Contribution } from '../contribution.ts';
 import type { Feature } from '../feature.ts';
-import { AGENT_LABEL, agentLabel, CONFIG_CHECKSUM, FEATURE_LABEL, SECRET_VERSION, scopedName } from '../names.ts';
+import {
+  AGENT_LABEL,
+  AUTHORITY,
+  agentLabel,
+  CONFIG_CHECKSUM,
+  FEATURE_LABEL,
+  NODE_TLS,
+  SECRET_VERSION,
+  scopedName,
+} from '../names.ts';
 import type { Agent } from '../resource.ts';
+import { authorityWord } from '../telemetry/trust.ts';
 import { mapTemplate, templateOf } from '../workload/template.ts';
 import { accountName } from './account.ts';
 import { identityOf, targetNamespace } from './context.ts';
-import { type Findings, secretVersion } from './credentials.ts';
+import { secretVersion } from './credentials.ts';
 import { kindOf, type OwnedKind } from './kinds.ts';
+import type { Outside } from './outside.ts';
 
 export interface Wardrobe {
   readonly self: Agent;
   readonly features: readonly Feature[];
   readonly kinds: readonly OwnedKind[];
-  readonly findings: Findings | undefined;
+  readonly outside: Outside | undefined;
 }
 
 /** Dresses every contribution. */
@@ -62,17 +73,19 @@ function dressObject(object: KubeObject, feature: Feature, wardrobe: Wardrobe, c
 function dressPods(
   template: PodTemplateSpec,
   feature: Feature,
-  { self, findings }: Wardrobe,
+  { self, outside }: Wardrobe,
   configMaps: ConfigMaps,
   selecting: Readonly<Record<string, string>>,
 ): PodTemplateSpec {
   const { global } = self.spec;
   const { spec, metadata } = template;
   const checksum = checksumOf(template, configMaps);
-  const secrets = secretVersion(findings, secretsOf(template));
+  const secrets = secretVersion(outside?.secrets, secretsOf(template, feature));
+  const authority = mounts(template, NODE_TLS) ? outside?.trust?.signer : undefined;
   const annotations = {
     ...(checksum === undefined ? {} : { [CONFIG_CHECKSUM]: checksum }),
     ...(secrets === undefined ? {} : { [SECRET_VERSION]: secrets }),
+    ...(authority === undefined ? {} : { [AUTHORITY]: authorityWord(authority) }),
   };
   return {
     ...template,
@@ -128,9 +141,14 @@ function annotationsOf(...parts: readonly (Readonly<Record<string, string>> | un
   return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
-/** The Secrets that the pods mount, or take their environment from. */
-function secretsOf({ spec }: PodTemplateSpec): ReadonlySet<string> {
-  const mounted = (spec?.volumes ?? []).map(({ secret }) => secret?.secretName);
+function mounts({ spec }: PodTemplateSpec, secretName: string): boolean {
+  return spec?.volumes?.some(({ secret }) => secret?.secretName === secretName) === true;
+}
+
+/** The Secrets whose change the pods do not notice: those that they take their environment from, and mount without looking again. */
+function secretsOf({ spec }: PodTemplateSpec, { rereads = [] }: Feature): ReadonlySet<string> {
+  const volumes = (spec?.volumes ?? []).filter(({ name }) => !rereads.includes(name));
+  const mounted = volumes.map(({ secret }) => secret?.secretName);
   const taken = (spec?.containers ?? []).flatMap(({ env = [] }) =>
     env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
   );

@@ -16,13 +16,16 @@ import {
   PodDisruptionBudget,
   PriorityClass,
   resourceNameOf,
+  Secret,
   Service,
   ServiceAccount,
+  StatefulSet,
 } from '@keelson/schema';
 import { eventFields, failedCreateScope, podFields } from '../assess/watched.ts';
 import type { Feature } from '../feature.ts';
 import { AGENT_LABEL, agentLabel, FEATURE_LABEL } from '../names.ts';
 import { SecurityAgent } from '../resource.ts';
+import { trustSecretNames } from '../telemetry/trust-secrets.ts';
 import { identityOf, targetNamespace } from './context.ts';
 
 export type OwnedKind = Owned;
@@ -36,6 +39,7 @@ const namespaced: readonly Kind[] = [
   PodDisruptionBudget,
   DaemonSet,
   Deployment,
+  StatefulSet,
   CronJob,
 ];
 
@@ -43,6 +47,8 @@ const namespaced: readonly Kind[] = [
 export function ownedKinds(features: readonly Feature[]): readonly OwnedKind[] {
   return [
     ...namespaced.map((kind) => ({ kind, anywhere: true })),
+    // Secrets of others are none of its business.
+    { kind: Secret, anywhere: true, names: trustSecretNames },
     { kind: ClusterRole },
     { kind: ClusterRoleBinding },
     // Its value cannot change.

@@ -8,21 +8,23 @@ import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
 import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
+import type { Standing } from '../telemetry/index-templates/standing.ts';
 import { receiverId } from '../telemetry/receiver.ts';
 import { VERSION } from '../version.ts';
 import { templateOf } from '../workload/template.ts';
-import type { Findings } from './credentials.ts';
 import { problemText } from './examine.ts';
+import type { Outside } from './outside.ts';
 import type { Selection } from './select.ts';
 
 export interface ReportInput {
-  readonly observed: Observed<typeof SecurityAgent, Findings | undefined>;
+  readonly observed: Observed<typeof SecurityAgent, Outside | undefined>;
   readonly selection: Selection;
   /** As they are applied. */
   readonly contributions: readonly Contribution[];
   /** All that is applied. */
   readonly objects: readonly KubeObject[];
   readonly unmatched: readonly Problem[];
+  readonly templates: Standing;
 }
 
 /** Step 7. */
@@ -32,6 +34,7 @@ export function report({
   contributions,
   objects,
   unmatched,
+  templates,
 }: ReportInput): StatusNote<typeof SecurityAgent> {
   const { self } = observed;
   const assessed = assessFeatures(observed, selection, contributions);
@@ -45,12 +48,16 @@ export function report({
         self,
         unmatched.filter(({ path }) => !waiting.has(path)),
       ),
+      ...templates.conditions,
       condition,
     ],
     features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
     featuresReady,
     tools: toolsOf(assessed, selection, contributions),
-    pipeline: pipelineOf(self, selection),
+    pipeline: {
+      ...pipelineOf(self, selection),
+      ...(templates.text === undefined ? {} : { templates: templates.text }),
+    },
     installed: installedOf(selection, contributions),
     inventory: [...objects, ...selection.kept].map(inventoryText).sort(),
     version: VERSION,

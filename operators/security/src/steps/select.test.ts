@@ -7,6 +7,7 @@ import { agentOf } from '../testing/agent.ts';
 import { clerk, guard, judge, Policy } from '../testing/toy.ts';
 import type { Findings } from './credentials.ts';
 import { ownedKinds } from './kinds.ts';
+import type { Outside } from './outside.ts';
 import { selectFeatures } from './select.ts';
 
 const features = [judge, guard, clerk];
@@ -27,7 +28,7 @@ function select(agent: KubeObject, { installed = [], missing = [], others = [], 
       metadata: { name: id, namespace: 'security-system', labels: { [FEATURE_LABEL]: id } },
     },
   }));
-  const observed: Observed<typeof SecurityAgent, Findings | undefined> = {
+  const observed: Observed<typeof SecurityAgent, Outside | undefined> = {
     self: agent as unknown as Agent,
     owned: createObjectSet(live, 'security-system'),
     related: createObjectSet(
@@ -35,7 +36,7 @@ function select(agent: KubeObject, { installed = [], missing = [], others = [], 
       'security-system',
     ),
     served: (kind) => !missing.includes(kind),
-    external: findings,
+    external: findings === undefined ? undefined : { secrets: findings },
     effects: new Map(),
     now: new Date(0),
   };

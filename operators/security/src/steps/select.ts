@@ -11,9 +11,10 @@ import type { LogSource } from '../telemetry/source.ts';
 import { accountName } from './account.ts';
 import { type Claim, claimant } from './claims.ts';
 import { targetNamespace } from './context.ts';
-import { type Findings, missingSecret } from './credentials.ts';
+import { missingSecret } from './credentials.ts';
 import { type Active, examine, problemText } from './examine.ts';
 import type { OwnedKind } from './kinds.ts';
+import type { Outside } from './outside.ts';
 
 export interface Held {
   readonly id: string;
@@ -33,7 +34,7 @@ export interface Selection {
   readonly kept: readonly KubeObject[];
 }
 
-type AgentObserved = Observed<typeof SecurityAgent, Findings | undefined>;
+type AgentObserved = Observed<typeof SecurityAgent, Outside | undefined>;
 
 /** Step 1. */
 export function selectFeatures(
@@ -104,7 +105,7 @@ function obstacleTo(
     }
   }
   const secret =
-    feature.usesOutput === true ? missingSecret(self.spec.output, targetNamespace(self), external) : undefined;
+    feature.usesOutput === true ? missingSecret(self.spec.output, targetNamespace(self), external?.secrets) : undefined;
   return secret === undefined ? undefined : { reason: 'SecretMissing', message: secret, keeps: true };
 }
 

@@ -42,8 +42,12 @@ describe('the exporter of an index', () => {
         },
       },
     ],
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own syntax
-    ['an API key', apiKey, { api_key: '${env:ELASTICSEARCH_API_KEY}' }, {}],
+    [
+      'an API key',
+      apiKey,
+      { auth: { authenticator: 'bearertokenauth' } },
+      { bearertokenauth: { scheme: 'ApiKey', filename: '/etc/otelcol-store/api-key/api-key' } },
+    ],
   ])('logs in as %s, by reference', (_who, store, expected, extensions) => {
     const output = outputOf(store);
     const { auth, api_key, user, password } = elasticsearchExporter('events', output) as Record<string, unknown>;

@@ -1,11 +1,11 @@
 /** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
 import type { Output } from '../resource.ts';
 import { literal } from './collector.ts';
-import { documentMapping } from './document.ts';
+import { documentSettings } from './document.ts';
 import type { EventIndex } from './source.ts';
 
-/** The environment variable of the gateway that holds the API key. */
-export const API_KEY_VARIABLE = 'ELASTICSEARCH_API_KEY';
+/** Where the gateway finds the API key. */
+export const API_KEY_FILE = '/etc/otelcol-store/api-key/api-key';
 /** Where the gateway finds user name and password: one file each, named like the key of the Secret. */
 export const LOGIN_DIRECTORY = '/etc/otelcol-store/login';
 /** Where the gateway finds the certificates that it trusts. */
@@ -16,7 +16,7 @@ const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest
- * (400, 409, 413) is the document's own fault.
+ * (400, 413) is the document's own fault, or it is there already (409).
  */
 const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 
@@ -27,14 +27,13 @@ export function exporterId(index: EventIndex): string {
 
 /** Writes documents to one index. */
 export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Output): object {
-  const { url, indices, tls, auth } = elasticsearch;
+  const { url, indices, tls } = elasticsearch;
   return {
     endpoints: [literal(url)],
     logs_index: literal(indices[index]),
-    ...(auth?.secretRef === undefined ? {} : { auth: { authenticator: 'basicauth' } }),
-    ...(auth?.apiKeySecretRef === undefined ? {} : { api_key: `\${env:${API_KEY_VARIABLE}}` }),
+    ...Object.fromEntries(Object.keys(loginExtensions({ elasticsearch })).map((id) => ['auth', { authenticator: id }])),
     ...tlsOf(tls),
-    mapping: documentMapping,
+    ...documentSettings,
     // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s, a store that was away for
     // two minutes cost 4,000 of 5,000 events.
     timeout: '0s',
@@ -66,11 +65,15 @@ function tlsOf(tls: Output['elasticsearch']['tls']): object {
 }
 
 /**
- * The extension that logs in. The credentials are files: a value in the environment is expanded once more, so that a password with `$$` or
- * `${` in it would not be what the user wrote. (An API key is base64, which has no `$`.)
+ * The extension that logs in, if there is to be one. The credentials are files, because those are read again when they change: nothing has to be
+ * rolled, which would lose what waits. And a value in the environment is expanded once more, so that a password with `$$` or `${` in it
+ * would not be what the user wrote.
  */
-export function loginExtensions({ elasticsearch }: Output): Readonly<Record<string, object>> {
-  if (elasticsearch.auth?.secretRef === undefined) return {};
-  const files = { username_file: `${LOGIN_DIRECTORY}/username`, password_file: `${LOGIN_DIRECTORY}/password` };
-  return { basicauth: { client_auth: files } };
+export function loginExtensions({ elasticsearch: { auth } }: Output): Readonly<Record<string, object>> {
+  if (auth?.secretRef !== undefined) {
+    const files = { username_file: `${LOGIN_DIRECTORY}/username`, password_file: `${LOGIN_DIRECTORY}/password` };
+    return { basicauth: { client_auth: files } };
+  }
+  if (auth?.apiKeySecretRef !== undefined) return { bearertokenauth: { scheme: 'ApiKey', filename: API_KEY_FILE } };
+  return {};
 }

@@ -39,6 +39,12 @@ describe('the configuration of the gateway', () => {
     expect(exporters(census)).toEqual(['elasticsearch/events', 'elasticsearch/inventory']);
   });
 
+  test('lets nobody in who shows no certificate of its authority', () => {
+    expect(gatewayConfig([guard], outputOf()).receivers.otlp).toMatchObject({
+      protocols: { grpc: { tls: { client_ca_file: '/etc/otelcol-tls/ca.crt', client_ca_file_reload: true } } },
+    });
+  });
+
   test('runs every extension that it defines', () => {
     const { extensions, service } = gatewayConfig([guard], outputOf({ auth: { secretRef: { name: 'login' } } }));
     expect(service.extensions).toEqual(['health_check', 'file_storage', 'basicauth']);

@@ -10,8 +10,14 @@ import { type CollectorConfig, extensions, memoryLimiter, type Pipeline, telemet
 import { documentProcessor } from './document.ts';
 import { elasticsearchExporter, exporterId, loginExtensions } from './exporter.ts';
 import type { EventIndex, LogSource } from './source.ts';
+import { serverTls } from './tls.ts';
 
 const DEFAULT_INDEX: EventIndex = 'events';
+
+/** How long a node stays with one gateway; gRPC takes up to a tenth more. */
+const CONNECTION_SECONDS = 60;
+/** What a gateway goes on for when it is about to end: nodes have all left it by then, and it has had time to write what they sent. */
+export const DRAIN_SECONDS = 75;
 
 /** The configuration of the gateway. */
 export function gatewayConfig(sources: readonly LogSource[], output: Output): CollectorConfig {
@@ -43,8 +49,12 @@ const receiver = {
   endpoint: `:${GATEWAY_PORT}`,
   // A request of a node has up to 1000 events: the 4 MiB that gRPC takes by default are soon full, and what is too large is lost.
   max_recv_msg_size_mib: 64,
-  // A connection lasts for days; ended now and then, nodes find gateways that were added.
-  keepalive: { server_parameters: { max_connection_age: '10m', max_connection_age_grace: '1m' } },
+  tls: serverTls,
+  // A connection lasts for days. Ended now and then, nodes find gateways that were added, leave one that is about to go (DRAIN_SECONDS),
+  // and show a certificate that is still valid.
+  keepalive: {
+    server_parameters: { max_connection_age: `${CONNECTION_SECONDS}s`, max_connection_age_grace: '1m' },
+  },
 };
 
 const arrival = { receivers: ['otlp'], processors: ['memory_limiter', 'transform'] };

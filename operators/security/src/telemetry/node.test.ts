@@ -7,7 +7,11 @@ describe('the configuration of the collectors on the nodes', () => {
     const { receivers, service, exporters } = nodeConfig([guard, census], undefined);
     expect(Object.keys(receivers)).toEqual(['filelog/guard', 'filelog/census']);
     expect(service.pipelines).toEqual({
-      logs: { receivers: ['filelog/guard', 'filelog/census'], processors: ['memory_limiter'], exporters: ['otlp'] },
+      logs: {
+        receivers: ['filelog/guard', 'filelog/census'],
+        processors: ['memory_limiter', 'transform'],
+        exporters: ['otlp'],
+      },
     });
     expect(exporters).toMatchObject({ otlp: { endpoint: 'otel-gateway:4317' } });
   });
@@ -27,12 +31,23 @@ describe('the configuration of the collectors on the nodes', () => {
     expect(Object.keys(nodeConfig([guard], 'prod').processors)).not.toContain('batch');
   });
 
+  test('talks TLS, and shows who it is', () => {
+    expect(nodeConfig([guard], undefined).exporters.otlp).toMatchObject({
+      tls: {
+        ca_file: '/etc/otelcol-tls/ca.crt',
+        cert_file: '/etc/otelcol-tls/tls.crt',
+        key_file: '/etc/otelcol-tls/tls.key',
+        min_version: '1.3',
+      },
+    });
+  });
+
   test('names the cluster as it is called, whatever the collector would read into it', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the collector's own syntax
     const { processors, service } = nodeConfig([guard], 'a $5 ${env:HOME}');
     expect(processors.resource).toEqual({
       attributes: [{ key: 'k8s.cluster.name', value: 'a $$5 $${env:HOME}', action: 'upsert' }],
     });
-    expect(service.pipelines.logs?.processors).toEqual(['memory_limiter', 'resource']);
+    expect(service.pipelines.logs?.processors).toEqual(['memory_limiter', 'resource', 'transform']);
   });
 });

@@ -7,8 +7,13 @@
  */
 import { GATEWAY, GATEWAY_PORT } from '../names.ts';
 import { type CollectorConfig, extensions, literal, memoryLimiter, telemetry } from './collector.ts';
+import { identityProcessor } from './document.ts';
 import { filelogReceiver, receiverId } from './receiver.ts';
 import type { LogSource } from './source.ts';
+import { clientTls } from './tls.ts';
+
+/** Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them. */
+export const NODE_ARGS = ['--feature-gates=stanza.synchronousLogEmitter'];
 
 /** How many events, and how long to wait for them, make one request to the gateway. */
 const BATCH = { size: 1000, timeout: '5s' };
@@ -21,7 +26,7 @@ export function nodeConfig(sources: readonly LogSource[], cluster: string | unde
   return {
     extensions,
     receivers: Object.fromEntries(sources.map((source) => [receiverId(source), filelogReceiver(source)])),
-    processors: { memory_limiter: memoryLimiter, ...named },
+    processors: { memory_limiter: memoryLimiter, ...named, transform: identityProcessor },
     exporters: { otlp: toGateway },
     service: {
       extensions: Object.keys(extensions),
@@ -29,7 +34,7 @@ export function nodeConfig(sources: readonly LogSource[], cluster: string | unde
       pipelines: {
         logs: {
           receivers: sources.map(receiverId),
-          processors: ['memory_limiter', ...Object.keys(named)],
+          processors: ['memory_limiter', ...Object.keys(named), 'transform'],
           exporters: ['otlp'],
         },
       },
@@ -43,7 +48,7 @@ function clusterName(cluster: string): object {
 
 const toGateway = {
   endpoint: `${GATEWAY}:${GATEWAY_PORT}`,
-  tls: { insecure: true },
+  tls: clientTls,
   // The gateway answers when it has the request on disk, which takes its time while the disk is busy; sent again, it would be there twice.
   timeout: '30s',
   sending_queue: {

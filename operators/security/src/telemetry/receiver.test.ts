@@ -35,7 +35,7 @@ describe('the receiver of a tool', () => {
   });
 
   test('takes time and severity from where the source says, and only where they are', () => {
-    const [, time, severity] = operators(filelogReceiver(guard));
+    const [, time, level, severity] = operators(filelogReceiver(guard));
     expect(time).toMatchObject({
       type: 'time_parser',
       if: 'attributes.guard?.time != nil',
@@ -43,14 +43,18 @@ describe('the receiver of a tool', () => {
       layout_type: 'gotime',
       location: 'UTC',
     });
+    expect(level).toMatchObject({
+      type: 'add',
+      field: 'attributes["log.level"]',
+      value: expect.stringContaining('attributes.guard?.how?.bad'),
+    });
     expect(severity).toMatchObject({
       type: 'severity_parser',
-      if: 'attributes.guard?.how?.bad != nil',
-      parse_from: 'attributes.guard.how.bad',
+      parse_from: 'attributes["log.level"]',
       mapping: { error: ['Bad'], info: ['Fine'] },
     });
     expect(operators(filelogReceiver(census))[1]).not.toHaveProperty('location');
-    expect(typesOf(filelogReceiver(watcher))).toEqual(['json_parser', 'add', 'remove']);
+    expect(typesOf(filelogReceiver(watcher))).toEqual(['json_parser', 'add']);
   });
 
   test('keeps integers, and a line that it cannot parse', () => {

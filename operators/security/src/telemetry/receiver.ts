@@ -1,4 +1,5 @@
 /** How the file of one tool is read on a node: every line once, with the time and severity of the event itself, and none left out. */
+import { lenient, optional, sharedFields } from './shared-fields.ts';
 import type { LogSource } from './source.ts';
 
 /** The environment variable that holds the name of the node. */
@@ -19,6 +20,8 @@ export function filelogReceiver(source: LogSource): object {
     start_at: 'beginning',
     include_file_path: true,
     include_file_name: false,
+    // Two like lines in one file are two events: where each began tells them apart.
+    include_file_record_offset: true,
     // Some tools write a whole table in one line. What is longer yet is cut, kept and marked.
     max_log_size: '4MiB',
     // A line without its end is still being written; after this long its writer has died, and what there is of it counts.
@@ -37,10 +40,9 @@ export function filelogReceiver(source: LogSource): object {
  * The event becomes the attribute named after its tool, so that no two tools can disagree about the type of a field. A line that is not
  * a JSON object stays what it is, the body, and is marked the way the Elastic Common Schema marks what a pipeline could not read.
  */
-function operatorsOf({ tool, time, severity }: LogSource): readonly object[] {
+function operatorsOf(source: LogSource): readonly object[] {
+  const { tool, time } = source;
   const event = `attributes.${tool}`;
-  // What cannot be parsed goes on as it is; told once by its mark, not by a line in the collector's log each time.
-  const lenient = { on_error: 'send_quiet' };
   return [
     // Without parse_ints a process id of 12345 arrives as 12345.0.
     { type: 'json_parser', parse_to: event, parse_ints: true, ...lenient },
@@ -58,23 +60,7 @@ function operatorsOf({ tool, time, severity }: LogSource): readonly object[] {
             ...lenient,
           },
         ]),
-    ...(severity === undefined
-      ? []
-      : [
-          {
-            type: 'severity_parser',
-            if: `${optional(event, severity.field)} != nil`,
-            parse_from: `${event}.${severity.field}`,
-            mapping: severity.levels,
-            ...lenient,
-          },
-        ]),
+    ...sharedFields(source, event),
     { type: 'add', if: `${event} == nil`, field: 'attributes["event.kind"]', value: 'pipeline_error' },
-    { type: 'remove', if: `${event} != nil`, field: 'body' },
   ];
-}
-
-/** A path in the collector's expression language that is nil where any part of it is missing. */
-function optional(event: string, field: string): string {
-  return [event, ...field.split('.')].join('?.');
 }

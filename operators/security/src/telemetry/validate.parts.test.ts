@@ -10,7 +10,7 @@ import { agentOf } from '../testing/agent.ts';
 const tools = ['falco', 'tetragon', 'osquery', 'trivy'];
 /** Trivy writes to the store itself. */
 const collected = ['falco', 'tetragon', 'osquery'];
-const environment = { K8S_NODE_NAME: 'node-1', ELASTICSEARCH_API_KEY: 'aWQ6a2V5' };
+const environment = { K8S_NODE_NAME: 'node-1' };
 
 const combinations = Array.from({ length: 2 ** tools.length }, (_, bits) =>
   tools.filter((_tool, bit) => bits & (1 << bit)),

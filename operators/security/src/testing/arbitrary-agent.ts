@@ -102,8 +102,12 @@ const override = (image: boolean) =>
 
 const secret = fc.constantFrom('login', 'another-secret');
 const elasticsearch = record({
-  url: fc.constantFrom('https://elasticsearch.logging.svc:9200', 'http://10.0.0.1:9200', 'https://es.example.com/path'),
+  url: fc.constantFrom('https://elasticsearch.logging.svc:9200', 'http://127.0.0.1:9', 'https://es.example.com/path'),
   indices: maybe(record({ events: maybe(word), inventory: maybe(word), vulnerability: maybe(word) })),
+  manageTemplates: maybe(fc.boolean()),
+  retentionDays: maybe(
+    record({ events: maybe(fc.integer({ min: 1, max: 400 })), inventory: maybe(fc.integer({ min: 1, max: 400 })) }),
+  ),
   tls: maybe(
     record({ insecureSkipVerify: maybe(fc.boolean()), caSecretRef: maybe(record({ name: secret, key: maybe(word) })) }),
   ),

@@ -11,7 +11,7 @@ import { apiVersionOf, type Kind, type KubeObject } from '@keelson/schema';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logging/logger.ts';
 import { createFeed, type Feed, type FeedReport } from './feed.ts';
-import { createStore, type MemoryStore } from './memory-store.ts';
+import { createStore, type MemoryStore, type Portion } from './memory-store.ts';
 import type { IndexFunction } from './object-index.ts';
 import { type Hold, nameOf } from './projection.ts';
 import type { Store } from './store.ts';
@@ -25,6 +25,8 @@ export interface Scope {
 export interface StoreRequest<T extends KubeObject = KubeObject> {
   readonly kind: Kind<T>;
   readonly scope?: Scope;
+  /** Only objects of these names, each followed by itself: the permission for a name allows that, and no more. */
+  readonly names?: readonly string[];
   /** Not confined to the namespaces that the cache looks at. */
   readonly everywhere?: boolean;
   /** Default `full`. */
@@ -101,7 +103,7 @@ export function createCache(options: CacheOptions): Cache {
   function create(id: string, request: StoreRequest): Entry {
     const { kind, hold = 'full', others = false, indexes = {} } = request;
     const managers = new Set<string>();
-    const scopes = toScopes(kind, request.scope ?? {}, request.everywhere === true ? [] : options.namespaces);
+    const shares = toShares(request, request.everywhere === true ? [] : options.namespaces);
     let echoMs: number | undefined;
     const store = createStore(kind, {
       clock,
@@ -109,12 +111,12 @@ export function createCache(options: CacheOptions): Cache {
       managers,
       others,
       indexes,
-      feeds: scopes.length,
+      feeds: shares.length,
       onEcho: (delayMs) => {
         echoMs = delayMs;
       },
     });
-    const feeds = scopes.map((selection) =>
+    const feeds = shares.map(({ selection, portion }) =>
       createFeed({
         client,
         reflect,
@@ -122,6 +124,7 @@ export function createCache(options: CacheOptions): Cache {
         logger,
         kind,
         selection,
+        portion,
         metadataOnly: hold === 'metadata',
         store,
         silentMs,
@@ -204,6 +207,23 @@ export function createCache(options: CacheOptions): Cache {
   };
 }
 
+/** What each feed of a store asks for, and what it shows. */
+function toShares(
+  { kind, scope = {}, names }: StoreRequest,
+  namespaces: readonly string[] | undefined,
+): readonly { readonly selection: Scope; readonly portion: Portion }[] {
+  return toScopes(kind, scope, namespaces).flatMap((selection) => {
+    const portion = selection.namespace === undefined ? {} : { namespace: selection.namespace };
+    if (names === undefined) return [{ selection, portion }];
+    return names.map((name) => ({ selection: { ...selection, ...byName(name) }, portion: { ...portion, name } }));
+  });
+}
+
+/** Selects one object by its name, in the way that a permission for this name alone covers. */
+export function byName(name: string): Pick<Scope, 'fieldSelector'> {
+  return { fieldSelector: `metadata.name=${name}` };
+}
+
 function toScopes(kind: Kind, scope: Scope, namespaces: readonly string[] | undefined): readonly Scope[] {
   const { namespace, ...rest } = scope;
   if (kind.scope === 'Cluster') return [rest];
@@ -214,6 +234,7 @@ function toScopes(kind: Kind, scope: Scope, namespaces: readonly string[] | unde
 function toId({
   kind,
   scope = {},
+  names,
   everywhere = false,
   hold = 'full',
   others = false,
@@ -226,6 +247,7 @@ function toId({
     namespace,
     labelSelector,
     fieldSelector,
+    names,
     everywhere,
     nameOf(hold),
     others,

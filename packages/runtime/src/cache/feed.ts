@@ -14,7 +14,7 @@ import {
 import { type Kind, type KubeObject, resourceNameOf } from '@keelson/schema';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../logging/logger.ts';
-import type { MemoryStore } from './memory-store.ts';
+import type { MemoryStore, Portion } from './memory-store.ts';
 import { remedyFor } from './remedy.ts';
 
 export interface FeedOptions {
@@ -24,6 +24,8 @@ export interface FeedOptions {
   readonly logger: Logger;
   readonly kind: Kind;
   readonly selection: Selection;
+  /** What of the store it shows; everything unless told. */
+  readonly portion?: Portion;
   readonly metadataOnly: boolean;
   readonly store: MemoryStore;
   /** Connected, but without a sign of life for this long. */
@@ -110,7 +112,7 @@ export function createFeed(options: FeedOptions): Feed {
     switch (change.state) {
       case 'replaced':
         connected();
-        store.replace(change.items, change.resourceVersion, namespace);
+        store.replace(change.items, change.resourceVersion, options.portion);
         return;
       case 'changed':
         connected();

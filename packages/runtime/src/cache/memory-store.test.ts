@@ -202,20 +202,33 @@ describe('what the watch shows', () => {
 
   it('is complete when every namespace that is fed apart has had its list', async () => {
     const { store, us } = open({ feeds: 2 });
-    store.replace([], '1', 'shop');
+    store.replace([], '1', { namespace: 'shop' });
     expect(us.synced).toBe(false);
     await expect(us.whenSynced(AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop');
-    store.replace([], '1', 'blog');
+    store.replace([], '1', { namespace: 'blog' });
     await us.whenSynced();
     expect(us.synced).toBe(true);
   });
 
   it('replaces only the namespace that the list is of', () => {
     const { store, us } = open({ feeds: 2 });
-    store.replace([configMap('a', 5)], '10', 'shop');
-    store.replace([configMap('b', 6, { namespace: 'blog' })], '10', 'blog');
-    store.replace([], '11', 'blog');
+    store.replace([configMap('a', 5)], '10', { namespace: 'shop' });
+    store.replace([configMap('b', 6, { namespace: 'blog' })], '10', { namespace: 'blog' });
+    store.replace([], '11', { namespace: 'blog' });
     expect([...us.list()].map(({ object }) => object.metadata.name)).toEqual(['a']);
+  });
+
+  it('replaces only the name that the list is of, in whatever namespace', () => {
+    const { store, us } = open({ feeds: 2 });
+    store.replace([configMap('a', 5), configMap('a', 6, { namespace: 'blog', uid: 'other' })], '10', { name: 'a' });
+    expect(us.synced).toBe(false);
+    store.replace([configMap('b', 7)], '10', { name: 'b' });
+    expect(us.synced).toBe(true);
+    store.replace([configMap('a', 5)], '11', { name: 'a' });
+    const held = () => [...us.list()].map(({ object: { metadata } }) => `${metadata.namespace}/${metadata.name}`);
+    expect(held()).toEqual(['shop/a', 'shop/b']);
+    store.change('DELETED', configMap('b', 12));
+    expect(held()).toEqual(['shop/a']);
   });
 });
 

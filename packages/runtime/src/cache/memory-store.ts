@@ -16,7 +16,7 @@ import { createTombstones } from './tombstones.ts';
 
 export interface MemoryStoreOptions extends HoldingsOptions {
   readonly clock: Clock;
-  /** How many namespaces are fed apart: synced when each had its first `replace`. Default 1. */
+  /** How many namespaces or names are fed apart: synced when each had its first `replace`. Default 1. */
   readonly feeds?: number;
   /** Told how long after an own write the watch showed it. */
   readonly onEcho?: (delayMs: number) => void;
@@ -25,14 +25,20 @@ export interface MemoryStoreOptions extends HoldingsOptions {
 export interface MemoryStore<T extends KubeObject = KubeObject> {
   readonly synced: boolean;
   readonly size: number;
-  /** A full picture as of a resourceVersion, of everything or of one namespace. */
-  replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void;
+  /** A full picture as of a resourceVersion, of everything or of what this feed shows. */
+  replace(items: readonly KubeObject[], resourceVersion: string, portion?: Portion): void;
   /** One event of a watch. */
   change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void;
   /** What of an object is kept: for the reflector, so that a list is small before it is complete. */
   trim(object: KubeObject): KubeObject;
   /** The store as the operator with this field manager sees it. */
   view(manager?: string): Store<T>;
+}
+
+/** What one feed of several shows: a namespace, what has one name, or both. */
+export interface Portion {
+  readonly namespace?: string;
+  readonly name?: string;
 }
 
 /** A store that is fed by hand; cache.ts feeds it from reflectors. */
@@ -45,7 +51,7 @@ export function createStore<T extends KubeObject = KubeObject>(
   let tombstones = createTombstones(clock);
   let ownWrites = createOwnWrites();
   const listeners = new Map<(event: StoreEvent<T>) => void, Store<T>>();
-  /** Up to which version each feed has shown everything; by namespace if they are fed apart. */
+  /** Up to which version each feed has shown everything; by what it shows if there are several. */
   const shownUpTo = new Map<string, string>();
   const synced = Promise.withResolvers<void>();
 
@@ -114,45 +120,60 @@ export function createStore<T extends KubeObject = KubeObject>(
     tombstones.shown(uid, resourceVersion);
   }
 
-  function replace(items: readonly KubeObject[], resourceVersion: string, namespace?: string): void {
-    const shown = shownUpTo.get(namespace ?? '');
+  /** The objects of a feed. */
+  function heldBy({ namespace, name }: Portion): Held[] {
+    const held = [...holdings.list(namespace)];
+    return name === undefined ? held : held.filter(({ object }) => object.metadata.name === name);
+  }
+
+  /** The feed that shows this object. */
+  function feedOf({ namespace = '', name }: KubeObject['metadata']): string {
+    if (shownUpTo.has('')) return '';
+    const several = [namespace, toFeed({ name }), toFeed({ namespace, name })];
+    return several.find((feed) => shownUpTo.has(feed)) ?? '';
+  }
+
+  function replace(items: readonly KubeObject[], resourceVersion: string, portion: Portion = {}): void {
+    const feed = toFeed(portion);
+    const shown = shownUpTo.get(feed);
     const initial = shown === undefined;
-    if (shown !== undefined && isOlder(resourceVersion, shown)) rewind(items, namespace);
+    if (shown !== undefined && isOlder(resourceVersion, shown)) rewind(items, portion);
     const present = new Set<string>();
     for (const item of items) {
       present.add(item.metadata.uid ?? '');
       sight(item, initial, true);
     }
-    for (const held of [...holdings.list(namespace)]) {
+    for (const held of heldBy(portion)) {
       // What we made after the list was taken is not in it, and is not gone.
       if (present.has(held.object.metadata.uid ?? '') || isOlder(resourceVersion, versionOf(held))) continue;
       tombstones.shown(held.object.metadata.uid, resourceVersion);
       drop(held);
     }
-    shownUpTo.set(namespace ?? '', resourceVersion);
+    shownUpTo.set(feed, resourceVersion);
     if (shownUpTo.size >= feeds) synced.resolve();
   }
 
   /** The server was restored from a backup: what we know of versions after that is of a history that never was. */
-  function rewind(items: readonly KubeObject[], namespace?: string): void {
+  function rewind(items: readonly KubeObject[], portion: Portion): void {
     tombstones = createTombstones(clock);
     ownWrites = createOwnWrites();
     const versions = new Map(items.map(({ metadata }) => [metadata.uid, metadata.resourceVersion]));
-    for (const held of [...holdings.list(namespace)])
+    for (const held of heldBy(portion))
       if (versions.get(held.object.metadata.uid) !== held.object.metadata.resourceVersion) drop(held);
   }
 
   function change(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: KubeObject): void {
     if (type === 'DELETED') sightGone(object);
     else sight(object, false, false);
-    const { namespace = '', resourceVersion = '' } = object.metadata;
-    const feed = shownUpTo.has(namespace) ? namespace : '';
+    const { resourceVersion = '' } = object.metadata;
+    const feed = feedOf(object.metadata);
     if (isOlder(shownUpTo.get(feed) ?? '', resourceVersion)) shownUpTo.set(feed, resourceVersion);
   }
 
   /** True when the watch is past this version: an object of it that is not held has gone since. */
-  function isPast({ metadata: { namespace = '', resourceVersion = '' } }: KubeObject): boolean {
-    const shown = shownUpTo.get(namespace) ?? shownUpTo.get('') ?? '';
+  function isPast({ metadata }: KubeObject): boolean {
+    const { resourceVersion = '' } = metadata;
+    const shown = shownUpTo.get(feedOf(metadata)) ?? '';
     return resourceVersion === shown || isOlder(resourceVersion, shown);
   }
 
@@ -266,3 +287,8 @@ function isProven({ object, writtenAt, writtenBefore }: Held): boolean {
 }
 
 const versionOf = (held: Held): string => held.object.metadata.resourceVersion ?? '';
+
+/** One word for what a feed shows; empty for everything. Namespaces have no slashes. */
+function toFeed({ namespace = '', name }: Portion): string {
+  return name === undefined ? namespace : `${namespace}/${name}`;
+}

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { systemClock } from '@keelson/kube';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FileCertificates } from './file-certificates.ts';
-import { issueAuthority, issueServing } from './issue.ts';
+import { issueAuthority, issueCertificate } from './issue.ts';
 
 const authority = await issueAuthority({ now: Date.now(), lifetimeMs: 60_000 });
-const issue = (now = Date.now()) => issueServing(authority, { now, lifetimeMs: 60_000, names: ['localhost'] });
+const issue = (now = Date.now()) => issueCertificate(authority, { now, lifetimeMs: 60_000, names: ['localhost'] });
 
 let dir: string;
 let stop: () => Promise<void> = async () => {};

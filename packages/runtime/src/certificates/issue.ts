@@ -1,5 +1,5 @@
 /**
- * Issues certificates: ECDSA P-256, an authority that may sign server certificates and nothing else.
+ * Issues certificates: ECDSA P-256, an authority that may sign certificates of servers and clients and no other authority.
  * The X.509 library is loaded when the first certificate is issued: a replica that only serves never pays for it.
  */
 import { createPrivateKey, webcrypto } from 'node:crypto';
@@ -16,14 +16,14 @@ export function isOwnAuthority(certificate: Certificate): boolean {
   return certificate.x509.ca && certificate.x509.subject.split('\n').includes(`O=${organisation}`);
 }
 
-/** A new self-signed authority. */
-export async function issueAuthority(options: { now: number; lifetimeMs: number }): Promise<KeyPair> {
+/** A new self-signed authority; `name` says whose, for people who look into a bundle. */
+export async function issueAuthority(options: { now: number; lifetimeMs: number; name?: string }): Promise<KeyPair> {
   const x509 = await loadX509();
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const { notBefore, notAfter } = validity(options);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     serialNumber: serialNumber(),
-    name: `O=${organisation}, CN=webhook authority of ${new Date(options.now).toISOString()}`,
+    name: `O=${organisation}, CN=${options.name ?? 'webhook'} authority of ${new Date(options.now).toISOString()}`,
     notBefore,
     notAfter,
     signingAlgorithm: algorithm,
@@ -37,11 +37,20 @@ export async function issueAuthority(options: { now: number; lifetimeMs: number 
   return toKeyPair(certificate.toString('pem'), keys.privateKey);
 }
 
-/** A new server certificate for these DNS names and IP addresses, signed by the authority. */
-export async function issueServing(
-  authority: KeyPair,
-  options: { now: number; lifetimeMs: number; names: readonly string[] },
-): Promise<KeyPair> {
+export interface CertificateRequest {
+  readonly now: number;
+  readonly lifetimeMs: number;
+  /** DNS names and IP addresses. */
+  readonly names: readonly string[];
+  /** What its holder may be; a server unless told. */
+  readonly usage?: 'server' | 'client';
+  /** Who its holder is, in at most 64 characters: for people, because peers go by `names` alone. */
+  readonly subject?: string;
+}
+
+/** A new certificate, signed by the authority. */
+export async function issueCertificate(authority: KeyPair, options: CertificateRequest): Promise<KeyPair> {
+  const { names, usage = 'server', subject = 'webhooks' } = options;
   const x509 = await loadX509();
   const signer = new x509.X509Certificate(authority.certificate.pem);
   const signingKey = await webcrypto.subtle.importKey(
@@ -55,8 +64,7 @@ export async function issueServing(
   const { notBefore, notAfter } = validity(options);
   const certificate = await x509.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    // A common name holds 64 characters at most; callers go by the alternative names alone.
-    subject: `O=${organisation}, CN=webhooks`,
+    subject: `O=${organisation}, CN=${subject}`,
     issuer: signer.subjectName,
     notBefore,
     // A certificate that outlives its authority would look good and be refused.
@@ -67,9 +75,11 @@ export async function issueServing(
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.ExtendedKeyUsageExtension([
+        usage === 'server' ? x509.ExtendedKeyUsage.serverAuth : x509.ExtendedKeyUsage.clientAuth,
+      ]),
       new x509.SubjectAlternativeNameExtension(
-        options.names.map((value) => ({ type: isIpAddress(value) ? 'ip' : 'dns', value })),
+        names.map((value) => ({ type: isIpAddress(value) ? 'ip' : 'dns', value })),
       ),
       await x509.AuthorityKeyIdentifierExtension.create(signer.publicKey),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),

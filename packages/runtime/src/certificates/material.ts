@@ -1,7 +1,7 @@
 /** The certificates in a Secret: read leniently (what is broken is simply not there), written whole. */
 import type { Secret } from '@keelson/schema';
 import { byAge, isKeyOf, readCertificates, readKeyPair, toBundle } from './certificate.ts';
-import { isOwnAuthority, issueAuthority, issueServing } from './issue.ts';
+import { isOwnAuthority, issueAuthority, issueCertificate } from './issue.ts';
 import type { Material, RotationPlan, RotationPolicy } from './rotation.ts';
 
 /** The keys of the Secret's data; the first three are those of a kubernetes.io/tls Secret as cert-manager writes it. */
@@ -48,7 +48,7 @@ export async function rotate(
     plan.authority === undefined || signer === undefined ? plan.keep : [...plan.keep, signer.certificate].sort(byAge);
   const renew = plan.serving !== undefined && signer !== undefined;
   const serving = renew
-    ? await issueServing(signer, { now, lifetimeMs: policy.servingLifetimeMs, names: policy.names })
+    ? await issueCertificate(signer, { now, lifetimeMs: policy.servingLifetimeMs, names: policy.names })
     : material.serving;
   return { authorities, ...(signer === undefined ? {} : { signer }), ...(serving === undefined ? {} : { serving }) };
 }

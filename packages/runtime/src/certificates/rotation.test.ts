@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { toBundle } from './certificate.ts';
-import { issueAuthority, issueServing } from './issue.ts';
+import { issueAuthority, issueCertificate } from './issue.ts';
 import { readMaterial, rotate, secretKeys, toSecretData } from './material.ts';
 import type { Material, RotationPolicy } from './rotation.ts';
 import { planRotation, renewAt, usableIssuer } from './rotation.ts';
@@ -211,7 +211,7 @@ describe('an issued certificate', () => {
   it('is accepted by a TLS client that trusts the authority, by name and by address, and by no other', async () => {
     const authority = await issueAuthority({ now: Date.now(), lifetimeMs: 60_000 });
     const other = await issueAuthority({ now: Date.now(), lifetimeMs: 60_000 });
-    const serving = await issueServing(authority, {
+    const serving = await issueCertificate(authority, {
       now: Date.now(),
       lifetimeMs: 60_000,
       names: ['localhost', '127.0.0.1'],

@@ -42,7 +42,7 @@ export function openStores(operator: Operator<Resource, unknown>, cache: Cache):
   const stores = {
     primary: open({ kind: operator.resource as Kind, manager }),
     owned: new Map(
-      operator.owns.map(({ kind, anywhere, optional }) => [
+      operator.owns.map(({ kind, anywhere, optional, names }) => [
         kind,
         open(
           {
@@ -50,6 +50,7 @@ export function openStores(operator: Operator<Resource, unknown>, cache: Cache):
             manager,
             others: true,
             scope: { labelSelector },
+            ...(names === undefined ? {} : { names }),
             everywhere: anywhere === true,
             indexes: { [OWNER_UID]: ownerUidIndex },
           },

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { isFault } from '@keelson/kube';
 import { ClusterRole, ConfigMap, type Kind, type KubeObject, MutatingWebhookConfiguration } from '@keelson/schema';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { issueAuthority, issueServing } from '../certificates/issue.ts';
+import { issueAuthority, issueCertificate } from '../certificates/issue.ts';
 import { apply } from '../decision.ts';
 import { marks } from '../marks.ts';
 import { clusterRole, configMap, deployment, type Stage, startStage } from '../reconciler/testing/stage.ts';
@@ -21,7 +21,7 @@ afterAll(() => stage?.stop());
 async function policy(label: string, value: string, apiGroup: string, resource: string) {
   const now = Date.now();
   const authority = await issueAuthority({ now, lifetimeMs: 3_600_000 });
-  const serving = await issueServing(authority, { now, lifetimeMs: 3_600_000, names: ['127.0.0.1'] });
+  const serving = await issueCertificate(authority, { now, lifetimeMs: 3_600_000, names: ['127.0.0.1'] });
   const path = `/metadata/labels/${label.replaceAll('/', '~1')}`;
   const server: Server = createServer(
     { cert: serving.certificate.pem, key: serving.keyPem },

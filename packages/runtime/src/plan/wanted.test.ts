@@ -41,6 +41,14 @@ const reference = {
 };
 
 describe('toWanted', () => {
+  it('refuses a name that the operator has no permission for', () => {
+    const careful = { name: 'website', owns: [{ kind: ConfigMap, names: ['web', 'api'] }] };
+    expect(toWanted(careful, owner, [configMap({ name: 'api' })])).toHaveLength(1);
+    expect(() => toWanted(careful, owner, [configMap({ name: 'other' })])).toThrow(
+      'wants ConfigMap other, but may write web, api alone: add it to names in owns',
+    );
+  });
+
   it('puts the marks and a controller reference on a child in the namespace of its owner', () => {
     expect(
       one(configMap({ name: 'web', labels: { app: 'web' }, annotations: { note: 'x' } }, { data: { a: '1' } })),

@@ -67,13 +67,18 @@ function ownedKind(operator: { readonly name: string; readonly owns: readonly Ow
   );
 }
 
-function prepare(operatorName: string, { kind, anywhere }: Owned, owner: Owner, object: KubeObject): Wanted {
+function prepare(operatorName: string, { kind, anywhere, names }: Owned, owner: Owner, object: KubeObject): Wanted {
   const { apiVersion, kind: kindName, metadata, status: _, ...body } = withoutNulls(object) as KubeObject;
   const { name, labels, annotations, finalizers, ownerReferences = [] } = metadata ?? {};
   if (typeof name !== 'string' || name === '') {
     throw operatorBug(
       `operator ${operatorName} wants a ${kind.kind} without metadata.name: give it one that is derived from its owner's ` +
         'name (generateName would make another object on every run)',
+    );
+  }
+  if (names?.includes(name) === false) {
+    throw operatorBug(
+      `operator ${operatorName} wants ${kind.kind} ${name}, but may write ${names.join(', ')} alone: add it to names in owns`,
     );
   }
   const namespace = kind.scope === 'Namespaced' ? (metadata.namespace ?? owner.namespace) : undefined;

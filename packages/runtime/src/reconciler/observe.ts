@@ -45,7 +45,7 @@ export async function observe<R extends Resource, X>(
   );
   const gather = (signal: AbortSignal): Promise<X | undefined> => {
     const read = createReader({ operator, client, namespace, signal, redactor: turn.redactor });
-    return operator.observe?.({ self, owned: children, read, signal }) ?? Promise.resolve(undefined);
+    return operator.observe?.({ self, owned: children, read, now: turn.now, signal }) ?? Promise.resolve(undefined);
   };
   const limit = { clock, ms: toMilliseconds(operator.observeTimeout), signal: turn.signal };
   const external = await withTimeLimit({ ...limit, what: `observe of operator ${operator.name}` }, gather);

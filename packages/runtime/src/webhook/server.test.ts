@@ -3,7 +3,7 @@ import { connect as connectPlain } from 'node:net';
 import { connect } from 'node:tls';
 import { systemClock } from '@keelson/kube';
 import { afterEach, describe, expect, it } from 'vitest';
-import { issueAuthority, issueServing } from '../certificates/issue.ts';
+import { issueAuthority, issueCertificate } from '../certificates/issue.ts';
 import { silentLogger } from '../logging/logger.ts';
 import type { WebhookObserver } from './observer.ts';
 import { silentObserver } from './observer.ts';
@@ -11,7 +11,7 @@ import type { Route } from './server.ts';
 import { WebhookServer } from './server.ts';
 
 const authority = await issueAuthority({ now: Date.now(), lifetimeMs: 600_000 });
-const issue = () => issueServing(authority, { now: Date.now(), lifetimeMs: 600_000, names: ['127.0.0.1'] });
+const issue = () => issueCertificate(authority, { now: Date.now(), lifetimeMs: 600_000, names: ['127.0.0.1'] });
 const echo: Route = { bodyLimitBytes: 1000, answer: (body) => ({ code: 200, body: { echo: body } }) };
 
 const running: { stop(options: { drainMs: number; deadlineMs: number }): Promise<void> }[] = [];

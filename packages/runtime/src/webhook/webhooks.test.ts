@@ -14,7 +14,7 @@ import {
 } from '@keelson/schema';
 import { startTestEnv } from '@keelson/testenv';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { issueAuthority, issueServing } from '../certificates/issue.ts';
+import { issueAuthority, issueCertificate } from '../certificates/issue.ts';
 import { silentObserver } from './observer.ts';
 import { fieldManager } from './registration.ts';
 import { configuration, objectOf, openStage, type Stage, secret, until, user } from './testing/stage.ts';
@@ -189,7 +189,7 @@ describe('with certificates in files', () => {
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'keelson-webhooks-'));
     const signer = await authority;
-    const serving = await issueServing(signer, { now: Date.now(), lifetimeMs: 600_000, names: ['127.0.0.1'] });
+    const serving = await issueCertificate(signer, { now: Date.now(), lifetimeMs: 600_000, names: ['127.0.0.1'] });
     await writeFile(join(dir, 'tls.crt'), serving.certificate.pem);
     await writeFile(join(dir, 'tls.key'), serving.keyPem);
     await writeFile(join(dir, 'ca.crt'), signer.certificate.pem);

@@ -5,6 +5,7 @@
 import { ConfigMap, manifest, Node } from '@keelson/schema';
 import { stringify } from 'yaml';
 import { defineFeature } from '../../feature.ts';
+import { syslogLevels } from '../../telemetry/source.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
 import { checkConfig, falcoConfig } from './config.ts';
 import { falcoYaml } from './falco-yaml.ts';
@@ -75,20 +76,18 @@ export const falco = defineFeature({
     path: EVENTS_FILE,
     index: 'events',
     time: { field: 'time', layout: '2006-01-02T15:04:05.999999999Z07:00', layoutType: 'gotime' },
-    // As OpenTelemetry's data model maps the levels of syslog.
-    severity: {
-      field: 'priority',
-      levels: {
-        fatal: ['Emergency'],
-        error3: ['Alert'],
-        error2: ['Critical'],
-        error: ['Error'],
-        warn: ['Warning'],
-        info2: ['Notice'],
-        info: ['Informational'],
-        debug: ['Debug'],
-      },
+    severity: { fields: ['priority'], levels: syslogLevels },
+    shared: {
+      'rule.name': ['rule'],
+      'process.executable': ['output_fields["proc.exepath"]'],
+      'kubernetes.namespace': ['output_fields["k8s.ns.name"]'],
+      'kubernetes.pod.name': ['output_fields["k8s.pod.name"]'],
+      'kubernetes.container.name': ['output_fields["container.name"]'],
+      'container.id': ['output_fields["container.id"]'],
     },
+    // A process of the node itself is in the container `host`.
+    nothing: ['host', '<NA>'],
+    techniques: ['tags'],
   }),
 });
 

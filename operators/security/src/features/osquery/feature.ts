@@ -36,5 +36,7 @@ export const osquery = defineFeature({
     path: `${LOGS}/osqueryd.results.log`,
     index: 'inventory',
     time: { field: 'unixTime', layout: 's', layoutType: 'epoch' },
+    // The question is what the rule is to others; `added`, `removed` or `snapshot` is what came of it.
+    shared: { 'rule.name': ['name'], 'event.action': ['action'] },
   }),
 });

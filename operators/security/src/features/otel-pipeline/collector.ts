@@ -3,12 +3,14 @@ import type {
   Container,
   ContainerPort,
   EnvVar,
+  Lifecycle,
   SecurityContext,
   Volume,
   VolumeMount,
 } from 'kubernetes-types/core/v1.js';
 import { CONFIG_FILE } from '../../names.ts';
 import { CONFIG_DIRECTORY, HEALTH_PORT, METRICS_PORT, STORAGE_DIRECTORY } from '../../telemetry/collector.ts';
+import { TLS_DIRECTORY } from '../../telemetry/tls.ts';
 
 export interface CollectorContainer {
   readonly name: string;
@@ -21,11 +23,13 @@ export interface CollectorContainer {
   readonly ports?: readonly ContainerPort[];
   readonly mounts?: readonly VolumeMount[];
   readonly securityContext: SecurityContext;
+  readonly lifecycle?: Lifecycle;
 }
 
-/** The container; its pod must have the volumes `config` and `storage`. */
+/** The container; its pod must have the volumes `config`, `tls` and `storage`. */
 export function collectorContainer(collector: CollectorContainer): Container {
   const { name, image, memory, requests, args = [], env = [], ports = [], mounts = [], securityContext } = collector;
+  const { lifecycle } = collector;
   return {
     name,
     image,
@@ -47,6 +51,7 @@ export function collectorContainer(collector: CollectorContainer): Container {
     startupProbe: { ...probe, periodSeconds: 5, failureThreshold: 60 },
     livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe, periodSeconds: 5 },
+    ...(lifecycle === undefined ? {} : { lifecycle }),
     securityContext: {
       allowPrivilegeEscalation: false,
       readOnlyRootFilesystem: true,
@@ -56,6 +61,7 @@ export function collectorContainer(collector: CollectorContainer): Container {
     },
     volumeMounts: [
       { name: 'config', mountPath: CONFIG_DIRECTORY, readOnly: true },
+      { name: 'tls', mountPath: TLS_DIRECTORY, readOnly: true },
       { name: 'storage', mountPath: STORAGE_DIRECTORY },
       ...mounts,
     ],
@@ -67,4 +73,10 @@ const probe = { httpGet: { path: '/', port: 'health' }, timeoutSeconds: 3 };
 /** The volume `config`. */
 export function configVolume(configMap: string): Volume {
   return { name: 'config', configMap: { name: configMap } };
+}
+
+/** The volume `tls`: certificate, key and bundle, whole or not at all. Readable for the group of the pod only. */
+export function tlsVolume(secretName: string): Volume {
+  const items = ['tls.crt', 'tls.key', 'ca.crt'].map((key) => ({ key, path: key }));
+  return { name: 'tls', secret: { secretName, items, defaultMode: 0o440 } };
 }

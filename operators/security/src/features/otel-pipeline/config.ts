@@ -1,5 +1,5 @@
 /** What a user may set for the pipeline. */
-import { int32, Type } from '@keelson/schema';
+import { int32, type Problem, type Static, Type } from '@keelson/schema';
 
 export const VERSION = '0.157.0';
 
@@ -13,6 +13,31 @@ export const config = Type.Object({
     maximum: 50,
     description: 'Gateways. Each takes the events of a part of the nodes.',
   }),
+  queue: Type.Object(
+    {
+      persistent: Type.Boolean({
+        default: false,
+        description:
+          'Whether what waits in a gateway outlives its pod, on a volume that the cluster provides: then the gateways are a StatefulSet. ' +
+          'Without it, what waits while the store is away is lost when a gateway is rolled or its node drained.',
+      }),
+      size: Type.String({
+        default: '4Gi',
+        pattern: '^[1-9][0-9]*(Mi|Gi|Ti)$',
+        description:
+          'Room for what waits in one gateway: 512 MiB an index, and as much again to tidy up. 2Gi at least. ' +
+          'With `persistent` it cannot change later.',
+      }),
+      storageClassName: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Class of the volumes; the default one of the cluster unless told. With `persistent` only.',
+        }),
+      ),
+    },
+    { default: {}, description: 'Where a gateway keeps what the store has not taken yet.' },
+  ),
   image: Type.Optional(
     Type.String({
       minLength: 1,
@@ -21,3 +46,23 @@ export const config = Type.Object({
     }),
   ),
 });
+
+export type Queue = Static<typeof config>['queue'];
+
+const SMALLEST_MIB = 2048;
+const MIB: Readonly<Record<string, number>> = { Mi: 1, Gi: 1024, Ti: 1024 * 1024 };
+
+/** What the schema cannot say. */
+export function checkConfig({
+  queue: { size, persistent, storageClassName },
+}: Static<typeof config>): readonly Problem[] {
+  const mib = Number.parseInt(size, 10) * (MIB[size.slice(-2)] ?? 0);
+  return [
+    ...(mib < SMALLEST_MIB
+      ? [{ path: 'queue.size', message: `${size} is too little: the queues of all indices take up to 2Gi` }]
+      : []),
+    ...(storageClassName !== undefined && !persistent
+      ? [{ path: 'queue.storageClassName', message: 'has no meaning without queue.persistent: true' }]
+      : []),
+  ];
+}

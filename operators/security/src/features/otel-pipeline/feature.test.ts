@@ -1,5 +1,12 @@
 import { renderInstance } from '@keelson/runtime';
-import { type DaemonSet, type Deployment, formatProblems, type KubeObject, type NetworkPolicy } from '@keelson/schema';
+import {
+  type DaemonSet,
+  type Deployment,
+  formatProblems,
+  type KubeObject,
+  type NetworkPolicy,
+  type StatefulSet,
+} from '@keelson/schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createSecurityOperator } from '../../operator.ts';
@@ -28,6 +35,16 @@ const nodeOf = (objects: readonly KubeObject[]) => find<DaemonSet>(objects, 'Dae
 const gatewayOf = (objects: readonly KubeObject[]) => find<Deployment>(objects, 'Deployment', 'otel-gateway');
 const podOf = ({ spec }: DaemonSet | Deployment) => spec?.template.spec ?? { containers: [] };
 const containerOf = (workload: DaemonSet | Deployment) => podOf(workload).containers[0] ?? { name: 'none' };
+const tlsSecretOf = (workload: DaemonSet | Deployment) =>
+  podOf(workload).volumes?.find(({ name }) => name === 'tls')?.secret?.secretName;
+const secretFilesOf = (workload: DaemonSet | Deployment) =>
+  (containerOf(workload).volumeMounts ?? []).flatMap(({ name, mountPath }) =>
+    (podOf(workload).volumes?.find((volume) => volume.name === name)?.secret?.items ?? []).map(
+      ({ path }) => `${mountPath}/${path}`,
+    ),
+  );
+const configOf = (objects: readonly KubeObject[], name = 'otel-gateway-config') =>
+  parse(find<KubeObject & { data: Record<string, string> }>(objects, 'ConfigMap', name).data['config.yaml'] ?? '');
 const login = { auth: { secretRef: { name: 'login' } } };
 const store = (more: object) => ({ output: { elasticsearch: { url: 'https://es:9200', ...more } } });
 
@@ -157,21 +174,105 @@ describe('what its pods may do', () => {
   });
 });
 
+describe('node and gateway know each other', () => {
+  test('by the files that their configurations name, each out of a Secret of its own', () => {
+    const objects = render(['guard']);
+    const { cert_file, key_file, client_ca_file } = configOf(objects).receivers.otlp.protocols.grpc.tls;
+    expect(secretFilesOf(gatewayOf(objects))).toEqual([cert_file, key_file, client_ca_file]);
+    const node = configOf(objects, 'otel-node-collector-config').exporters.otlp.tls;
+    expect(secretFilesOf(nodeOf(objects))).toEqual([node.cert_file, node.key_file, node.ca_file]);
+    expect(node.insecure).toBeUndefined();
+    expect([gatewayOf(objects), nodeOf(objects)].map(tlsSecretOf)).toEqual([
+      'otel-gateway-tls',
+      'otel-node-collector-tls',
+    ]);
+  });
+
+  test('and the key of their authority is in no pod', () => {
+    const text = JSON.stringify(render(['guard']).filter(({ kind }) => kind !== 'Secret'));
+    expect(text).toContain('otel-gateway-tls');
+    expect(text).not.toContain('otel-pipeline-authority');
+  });
+
+  test('rendered offline, their Secrets are there and empty: keys are made by the operator that runs', () => {
+    const secrets = render(['guard']).filter(({ kind }) => kind === 'Secret');
+    expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual([
+      'otel-gateway-tls',
+      'otel-node-collector-tls',
+      'otel-pipeline-authority',
+    ]);
+    for (const secret of secrets) expect(secret).not.toHaveProperty('data');
+  });
+});
+
+describe('what waits in a gateway', () => {
+  const gateways = (queue: object, more: Record<string, unknown> = {}) =>
+    render([{ name: 'otel_pipeline', config: { queue } }, 'guard'], more);
+
+  test('is on a volume of its own when it is to outlive the pod, of the size and class asked for', () => {
+    const objects = gateways({ persistent: true, size: '20Gi', storageClassName: 'fast' });
+    expect(objects.map(({ kind }) => kind)).not.toContain('Deployment');
+    const set = find<StatefulSet>(objects, 'StatefulSet', 'otel-gateway');
+    expect(set.spec.volumeClaimTemplates?.[0]).toMatchObject({
+      metadata: { name: 'storage' },
+      spec: { storageClassName: 'fast', resources: { requests: { storage: '20Gi' } } },
+    });
+    expect(set.spec.template.spec?.volumes?.map(({ name }) => name)).toEqual(['config', 'tls']);
+    expect(set.spec.selector.matchLabels).toMatchObject({ 'app.kubernetes.io/component': 'otel-gateway' });
+    const service = find<KubeObject & { spec: { selector: object } }>(objects, 'Service', 'otel-gateway');
+    expect(set.spec.template.metadata?.labels).toMatchObject(service.spec.selector);
+    expect(objects.map(({ kind }) => kind)).toContain('PodDisruptionBudget');
+  });
+
+  test('goes with the pod otherwise, and has the room asked for', () => {
+    const storage = podOf(gatewayOf(gateways({ size: '8Gi' }))).volumes?.find(({ name }) => name === 'storage');
+    expect(storage?.emptyDir).toEqual({ sizeLimit: '8Gi' });
+  });
+
+  test('is written before the gateway ends: nodes leave it, and then it is told to', () => {
+    for (const persistent of [false, true]) {
+      const objects = gateways({ persistent });
+      const kind = persistent ? 'StatefulSet' : 'Deployment';
+      const { spec } = find<Deployment>(objects, kind, 'otel-gateway').spec.template;
+      const { seconds = 0 } = spec?.containers[0]?.lifecycle?.preStop?.sleep ?? {};
+      const { server_parameters } = configOf(objects).receivers.otlp.protocols.grpc.keepalive;
+      // gRPC adds up to a tenth, so that not all leave at once.
+      expect(seconds).toBeGreaterThan(Number.parseInt(server_parameters.max_connection_age, 10) * 1.1);
+      expect(spec?.terminationGracePeriodSeconds).toBeGreaterThan(seconds);
+    }
+  });
+
+  test('has that time whatever an override says, and the condition tells', () => {
+    const podTemplate = { spec: { terminationGracePeriodSeconds: 5 } };
+    const more = { override: { perTool: { otel_pipeline: { podTemplate } } } };
+    const { objects, decision } = renderInstance(operator, agentOf(['guard'], more));
+    expect(podOf(gatewayOf(objects)).terminationGracePeriodSeconds).toBeGreaterThan(75);
+    expect(podOf(nodeOf(objects)).terminationGracePeriodSeconds).toBe(5);
+    const conditions = decision?.kind === 'apply' ? decision.status?.conditions : undefined;
+    expect(conditions?.find(({ type }) => type === 'OverridesApplied')?.message).toContain(
+      'would leave Deployment otel-gateway invalid: spec.containers[0].lifecycle.preStop.sleep.seconds: 75 is negative or more',
+    );
+  });
+
+  test('is reached by overrides of the gateway, whatever it is', () => {
+    const more = { override: { perTool: { 'otel-gateway': { nodeSelector: { disk: 'ssd' } } } } };
+    const set = find<StatefulSet>(gateways({ persistent: true }, more), 'StatefulSet', 'otel-gateway');
+    expect(set.spec.template.spec?.nodeSelector).toEqual({ 'kubernetes.io/os': 'linux', disk: 'ssd' });
+  });
+
+  test.each([
+    [{ size: '1Gi' }, 'queue.size: 1Gi is too little'],
+    [{ size: 'much' }, 'queue.size: '],
+    [{ storageClassName: 'fast' }, 'queue.storageClassName: has no meaning without queue.persistent: true'],
+  ])('cannot be %j', (queue, message) => {
+    const parsed = otelPipeline.config.parse({ queue });
+    expect(parsed.ok ? '' : formatProblems(parsed.problems)).toContain(message);
+  });
+});
+
 describe('the gateway reaches the store', () => {
-  const configOf = (objects: readonly KubeObject[]) =>
-    parse(
-      find<KubeObject & { data: Record<string, string> }>(objects, 'ConfigMap', 'otel-gateway-config').data[
-        'config.yaml'
-      ] ?? '',
-    );
-  const filesOf = (objects: readonly KubeObject[]) => {
-    const gateway = gatewayOf(objects);
-    return (containerOf(gateway).volumeMounts ?? []).flatMap(({ name, mountPath }) =>
-      (podOf(gateway).volumes?.find((volume) => volume.name === name)?.secret?.items ?? []).map(
-        ({ path }) => `${mountPath}/${path}`,
-      ),
-    );
-  };
+  const filesOf = (objects: readonly KubeObject[]) =>
+    secretFilesOf(gatewayOf(objects)).filter((file) => file.startsWith('/etc/otelcol-store/'));
 
   test('with user and password as the files that its configuration names', () => {
     const objects = render(['guard'], store(login));
@@ -189,13 +290,14 @@ describe('the gateway reaches the store', () => {
     );
   });
 
-  test('with the API key in the variable that its configuration names', () => {
+  test('with the API key as the file that its configuration names', () => {
     const objects = render(['guard'], store({ auth: { apiKeySecretRef: { name: 'keys', key: 'mine' } } }));
-    const [, name] = /^\$\{env:(.*)\}$/.exec(configOf(objects).exporters['elasticsearch/events'].api_key) ?? [];
-    expect(containerOf(gatewayOf(objects)).env).toContainEqual({
-      name,
-      valueFrom: { secretKeyRef: { name: 'keys', key: 'mine' } },
-    });
+    expect(filesOf(objects)).toEqual([configOf(objects).extensions.bearertokenauth.filename]);
+    expect(podOf(gatewayOf(objects)).volumes).toContainEqual(
+      expect.objectContaining({
+        secret: expect.objectContaining({ secretName: 'keys', items: [{ key: 'mine', path: 'api-key' }] }),
+      }),
+    );
   });
 
   test('with nothing of a Secret where there is none', () => {

@@ -5,8 +5,8 @@
 import { assessWorkloads } from '../../assess/workloads.ts';
 import { defineFeature } from '../../feature.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
-import { config, IMAGE, VERSION } from './config.ts';
-import { gateway } from './gateway.ts';
+import { checkConfig, config, IMAGE, VERSION } from './config.ts';
+import { gateway, REREAD } from './gateway.ts';
 import { nodeCollector, STATE_ROOT } from './node-collector.ts';
 
 export const otelPipeline = defineFeature({
@@ -22,13 +22,16 @@ export const otelPipeline = defineFeature({
     { what: 'SELinux spc_t', why: 'the default type hides files of the node from containers' },
   ],
   usesOutput: true,
+  // Not the certificates that a gateway trusts the store by: those it reads when it starts.
+  rereads: REREAD,
   followsSources: true,
   config,
-  contribute: ({ image, replicas }, context) => {
+  check: checkConfig,
+  contribute: ({ image, replicas, queue }, context) => {
     const { sources, output } = context;
     if (sources.length === 0 || output === undefined) return [];
     const pulled = image ?? context.image(IMAGE);
-    return [nodeCollector(pulled, context), ...gateway({ image: pulled, replicas, output }, context)];
+    return [nodeCollector(pulled, context), ...gateway({ image: pulled, replicas, queue, output }, context)];
   },
   assess: (_config, context) =>
     context.wanted.length > 0

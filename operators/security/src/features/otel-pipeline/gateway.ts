@@ -1,119 +1,162 @@
 /** The gateways: take events from the nodes, and write them to the store. All that they need is their own, so they run restricted. */
-import { Deployment, type KubeObject, manifest, NetworkPolicy, PodDisruptionBudget, Service } from '@keelson/schema';
-import type { EnvVar, Volume, VolumeMount } from 'kubernetes-types/core/v1.js';
+import {
+  Deployment,
+  type KubeObject,
+  manifest,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Service,
+  StatefulSet,
+} from '@keelson/schema';
+import type { PodSpec, Volume, VolumeMount } from 'kubernetes-types/core/v1.js';
 import type { FeatureContext } from '../../feature.ts';
-import { GATEWAY, GATEWAY_CONFIG, GATEWAY_PORT, NODE_COLLECTOR } from '../../names.ts';
+import { GATEWAY, GATEWAY_CONFIG, GATEWAY_PORT, GATEWAY_TLS, NODE_COLLECTOR } from '../../names.ts';
 import type { Output } from '../../resource.ts';
-import { API_KEY_VARIABLE, CA_FILE, LOGIN_DIRECTORY } from '../../telemetry/exporter.ts';
-import { collectorContainer, configVolume } from './collector.ts';
+import { API_KEY_FILE, CA_FILE, LOGIN_DIRECTORY } from '../../telemetry/exporter.ts';
+import { DRAIN_SECONDS } from '../../telemetry/gateway.ts';
+import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
+import type { Queue } from './config.ts';
 import { podsOf } from './labels.ts';
 
 /** The user of the image. */
 const USER = 10001;
-/** Room for the queues of all indices, and for tidying them up. */
-const QUEUE_ROOM = '4Gi';
+
+/** The volumes with credentials: the collector watches the files. */
+export const REREAD = ['login', 'api-key'];
 
 export interface Gateway {
   readonly image: string;
   readonly replicas: number;
+  readonly queue: Queue;
   readonly output: Output;
 }
 
-/** Deployment and Service, who may talk to it, and how many of it may be away at once. */
+/** Deployment or StatefulSet and Service, who may talk to it, and how many of it may be away at once. */
 export function gateway(settings: Gateway, context: Pick<FeatureContext, 'agent'>): readonly KubeObject[] {
   return [
-    deployment(settings, context),
+    settings.queue.persistent ? statefulSet(settings, context) : deployment(settings, context),
     service(context),
     networkPolicy(context),
     ...(settings.replicas > 1 ? [disruptionBudget(context)] : []),
   ];
 }
 
-function deployment({ image, replicas, output }: Gateway, context: Pick<FeatureContext, 'agent'>): Deployment {
+/** What waits goes with its pod: for clusters that provide no volumes. */
+function deployment(settings: Gateway, context: Pick<FeatureContext, 'agent'>): Deployment {
+  const pod = podOf(settings, context);
+  const storage: Volume = { name: 'storage', emptyDir: { sizeLimit: settings.queue.size } };
+  return manifest(
+    Deployment,
+    { name: GATEWAY },
+    {
+      spec: {
+        replicas: settings.replicas,
+        selector: {},
+        // The old one goes when the new one takes requests.
+        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+        template: { spec: { ...pod, volumes: [...(pod.volumes ?? []), storage] } },
+      },
+    },
+  );
+}
+
+/** What waits is on a volume, and a pod that comes back finds it. */
+function statefulSet(settings: Gateway, context: Pick<FeatureContext, 'agent'>): StatefulSet {
+  const { replicas, queue } = settings;
+  const { storageClassName, size } = queue;
+  return manifest(
+    StatefulSet,
+    { name: GATEWAY },
+    {
+      spec: {
+        replicas,
+        // Nobody asks for one gateway by its name.
+        serviceName: GATEWAY,
+        selector: {},
+        podManagementPolicy: 'Parallel',
+        updateStrategy: { type: 'RollingUpdate' },
+        // What waits in a gateway too many waits for it to come back. With the agent all goes.
+        persistentVolumeClaimRetentionPolicy: { whenScaled: 'Retain', whenDeleted: 'Delete' },
+        template: { spec: podOf(settings, context) },
+        volumeClaimTemplates: [
+          {
+            metadata: { name: 'storage' },
+            spec: {
+              accessModes: ['ReadWriteOnce'],
+              ...(storageClassName === undefined ? {} : { storageClassName }),
+              resources: { requests: { storage: size } },
+            },
+          },
+        ],
+      },
+    },
+  );
+}
+
+/** The pods of both, but for the volume `storage`. */
+function podOf({ image, output }: Gateway, context: Pick<FeatureContext, 'agent'>): PodSpec {
   const store = storeAccess(output);
   const container = collectorContainer({
     name: GATEWAY,
     image,
     memory: 512,
     requests: { cpu: '100m', memory: '256Mi' },
-    env: store.env,
     ports: [{ name: 'otlp-grpc', containerPort: GATEWAY_PORT, protocol: 'TCP' }],
     mounts: store.mounts,
     securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
+    // Told to end, it would leave what it has on disk, which may go with it: so it is told later.
+    lifecycle: { preStop: { sleep: { seconds: DRAIN_SECONDS } } },
   });
   const labelSelector = { matchLabels: podsOf(GATEWAY, context) };
-  return manifest(
-    Deployment,
-    { name: GATEWAY },
-    {
-      spec: {
-        replicas,
-        selector: {},
-        // The old one goes when the new one takes requests.
-        strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-        template: {
-          spec: {
-            nodeSelector: { 'kubernetes.io/os': 'linux' },
-            securityContext: { fsGroup: USER },
-            // To write what it has: its queue goes with the pod.
-            terminationGracePeriodSeconds: 60,
-            topologySpreadConstraints: ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
-              maxSkew: 1,
-              topologyKey,
-              whenUnsatisfiable: 'ScheduleAnyway',
-              labelSelector,
-            })),
-            containers: [container],
-            volumes: [
-              configVolume(GATEWAY_CONFIG),
-              { name: 'storage', emptyDir: { sizeLimit: QUEUE_ROOM } },
-              ...store.volumes,
-            ],
-          },
-        },
-      },
-    },
-  );
+  return {
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    securityContext: { fsGroup: USER },
+    terminationGracePeriodSeconds: DRAIN_SECONDS + 30,
+    topologySpreadConstraints: ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
+      maxSkew: 1,
+      topologyKey,
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector,
+    })),
+    containers: [container],
+    volumes: [configVolume(GATEWAY_CONFIG), tlsVolume(GATEWAY_TLS), ...store.volumes],
+  };
 }
 
 interface StoreAccess {
-  readonly env: readonly EnvVar[];
   readonly mounts: readonly VolumeMount[];
   readonly volumes: readonly Volume[];
 }
 
-/** What the configuration of the gateway takes from Secrets: see telemetry/exporter.ts. */
+/** What the configuration of the gateway takes from Secrets, as files: see telemetry/exporter.ts. */
 function storeAccess({ elasticsearch: { auth, tls } }: Output): StoreAccess {
-  const [ca, caFile] = splitPath(CA_FILE);
+  const parts = [
+    ...(auth?.secretRef === undefined
+      ? []
+      : [
+          secretFiles('login', auth.secretRef.name, {
+            username: `${LOGIN_DIRECTORY}/username`,
+            password: `${LOGIN_DIRECTORY}/password`,
+          }),
+        ]),
+    ...(auth?.apiKeySecretRef === undefined
+      ? []
+      : [secretFiles('api-key', auth.apiKeySecretRef.name, { [auth.apiKeySecretRef.key]: API_KEY_FILE })]),
+    ...(tls?.caSecretRef === undefined
+      ? []
+      : [secretFiles('ca', tls.caSecretRef.name, { [tls.caSecretRef.key]: CA_FILE })]),
+  ];
+  return { mounts: parts.map(({ mount }) => mount), volumes: parts.map(({ volume }) => volume) };
+}
+
+/** Keys of a Secret as files of one folder; only those that are needed, and for the user of the gateway only. */
+function secretFiles(name: string, secretName: string, files: Readonly<Record<string, string>>) {
+  const items = Object.entries(files).map(([key, path]) => ({ key, path: path.slice(path.lastIndexOf('/') + 1) }));
+  const [file = ''] = Object.values(files);
   return {
-    env:
-      auth?.apiKeySecretRef === undefined
-        ? []
-        : [{ name: API_KEY_VARIABLE, valueFrom: { secretKeyRef: { ...auth.apiKeySecretRef } } }],
-    mounts: [
-      ...(auth?.secretRef === undefined ? [] : [{ name: 'login', mountPath: LOGIN_DIRECTORY, readOnly: true }]),
-      ...(tls?.caSecretRef === undefined ? [] : [{ name: 'ca', mountPath: ca, readOnly: true }]),
-    ],
-    volumes: [
-      ...(auth?.secretRef === undefined
-        ? []
-        : [secretVolume('login', auth.secretRef.name, { username: 'username', password: 'password' })]),
-      ...(tls?.caSecretRef === undefined
-        ? []
-        : [secretVolume('ca', tls.caSecretRef.name, { [tls.caSecretRef.key]: caFile })]),
-    ],
+    mount: { name, mountPath: file.slice(0, file.lastIndexOf('/')), readOnly: true },
+    volume: { name, secret: { secretName, items, defaultMode: 0o440 } },
   };
-}
-
-/** Only the keys that are needed, and for the user of the gateway only. */
-function secretVolume(name: string, secretName: string, files: Readonly<Record<string, string>>): Volume {
-  const items = Object.entries(files).map(([key, path]) => ({ key, path }));
-  return { name, secret: { secretName, items, defaultMode: 0o440 } };
-}
-
-function splitPath(path: string): [directory: string, file: string] {
-  const at = path.lastIndexOf('/');
-  return [path.slice(0, at), path.slice(at + 1)];
 }
 
 function service(context: Pick<FeatureContext, 'agent'>): Service {

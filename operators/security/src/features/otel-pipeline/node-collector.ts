@@ -1,11 +1,12 @@
 /** The collectors on the nodes: read what tools write, remember on the node how far they got, and send it to the gateway. */
 import type { DaemonSet } from '@keelson/schema';
 import type { FeatureContext } from '../../feature.ts';
-import { agentLabel, NODE_COLLECTOR, NODE_CONFIG } from '../../names.ts';
+import { agentLabel, NODE_COLLECTOR, NODE_CONFIG, NODE_TLS } from '../../names.ts';
+import { NODE_ARGS } from '../../telemetry/node.ts';
 import { NODE_NAME_VARIABLE } from '../../telemetry/receiver.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
-import { collectorContainer, configVolume } from './collector.ts';
+import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
 
 /**
  * Below it each agent has a folder of its own: two collectors that share one would lock each other out. It is named by the label of the agent,
@@ -24,8 +25,7 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
         image,
         memory: 256,
         requests: { cpu: '50m', memory: '128Mi' },
-        // Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them.
-        args: ['--feature-gates=stanza.synchronousLogEmitter'],
+        args: NODE_ARGS,
         env: [{ name: NODE_NAME_VARIABLE, valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
         mounts: [{ name: 'logs', mountPath: LOG_ROOT, readOnly: true }],
         securityContext: {
@@ -40,6 +40,7 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
     ],
     volumes: [
       configVolume(NODE_CONFIG),
+      tlsVolume(NODE_TLS),
       { name: 'logs', hostPath: { path: LOG_ROOT, type: 'DirectoryOrCreate' } },
       { name: 'storage', hostPath: { path: `${STATE_ROOT}/${agentLabel(agent)}`, type: 'DirectoryOrCreate' } },
     ],

@@ -40,7 +40,11 @@ describe('policies', () => {
       const { kprobes = [], tracepoints = [] } = spec as Record<string, { tags?: string[] }[]>;
       const hooks = [...kprobes, ...tracepoints];
       expect(hooks.length).toBeGreaterThan(0);
-      expect(hooks.map(({ tags }) => tags)).toEqual(hooks.map(() => [metadata.labels?.['security.ctem.io/technique']]));
+      for (const { tags } of hooks)
+        expect(tags).toEqual([
+          metadata.labels?.['security.ctem.io/technique'],
+          expect.stringMatching(/^(Notice|Warning)$/),
+        ]);
     }
   });
 

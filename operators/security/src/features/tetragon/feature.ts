@@ -7,17 +7,9 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { defineFeature, type FeatureContext } from '../../feature.ts';
 import { nodeAgent } from '../../workload/node-agent.ts';
 import { checkConfig, type TetragonConfig, tetragonConfig } from './config.ts';
+import { eventSource } from './events.ts';
 import { builtInPolicies } from './policies.ts';
-import {
-  EVENTS_FILE,
-  EVENTS_FOLDER,
-  HEALTH_PORT,
-  METRICS_PORT,
-  PROC,
-  ROTATED_FILES,
-  RUN,
-  settings,
-} from './settings.ts';
+import { EVENTS_FILE, EVENTS_FOLDER, HEALTH_PORT, METRICS_PORT, PROC, RUN, settings } from './settings.ts';
 import { policyName, TracingPolicy, TracingPolicyNamespaced } from './tracing-policy.ts';
 
 const VERSION = 'v1.7.1';
@@ -71,13 +63,7 @@ export const tetragon = defineFeature({
     nodeAgent('tetragon', pod(config, context)),
     ...policies(config.policies, context),
   ],
-  telemetry: () => ({
-    tool: 'tetragon',
-    path: EVENTS_FILE,
-    rotated: ROTATED_FILES,
-    index: 'events',
-    time: { field: 'time', layout: '2006-01-02T15:04:05.999999999Z07:00', layoutType: 'gotime' },
-  }),
+  telemetry: () => eventSource,
 });
 
 function policies({ builtIn, own = {} }: TetragonConfig['policies'], context: FeatureContext): readonly KubeObject[] {

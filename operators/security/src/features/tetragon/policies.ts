@@ -1,6 +1,6 @@
 /**
- * The policies for the techniques that a SecurityAgent promises to detect. Each hook carries the id of its technique as a tag, which
- * Tetragon puts into the events, and filters in the kernel: what nobody asked for costs next to nothing.
+ * The policies for the techniques that a SecurityAgent promises to detect. Each hook carries the id of its technique and a severity as
+ * tags, which Tetragon puts into the events, and filters in the kernel: what nobody asked for costs next to nothing.
  *
  * Programs are told by the path that they were started by: it stays `/bin/sh` where the file behind it is BusyBox.
  */
@@ -43,13 +43,16 @@ const runtimes = [
   '/usr/libexec/crio/',
 ];
 
+/** How grave a finding is: that of Falco's rule for the same thing. */
+type Level = 'Notice' | 'Warning';
+
 /** Programs that are started by a path with one of these endings. */
-function execution(technique: string, message: string, endings: readonly string[]): object {
+function execution(technique: string, level: Level, message: string, endings: readonly string[]): object {
   return {
     subsystem: 'sched',
     event: 'sched_process_exec',
     message,
-    tags: [technique],
+    tags: [technique, level],
     // After the four fields that all tracepoints have: the path as it was asked for.
     args: [{ index: 4, type: 'data_loc' }],
     selectors: [{ matchArgs: [{ index: 4, operator: 'Postfix', values: [...endings] }] }],
@@ -63,7 +66,7 @@ function escapeCall(call: string, message: string, args: readonly object[], matc
     syscall: true,
     ignore: { callNotFound: true },
     message,
-    tags: ['T1611'],
+    tags: ['T1611', 'Notice'],
     args,
     selectors: [
       {
@@ -87,7 +90,7 @@ export const builtInPolicies = {
   'shell-execution': {
     technique: 'T1059.004',
     description: 'A shell is started in a pod.',
-    spec: { ...inPods, tracepoints: [execution('T1059.004', 'Shell executed in a pod', shells)] },
+    spec: { ...inPods, tracepoints: [execution('T1059.004', 'Notice', 'Shell executed in a pod', shells)] },
   },
   'credential-access': {
     technique: 'T1552.001',
@@ -99,7 +102,7 @@ export const builtInPolicies = {
           call: 'security_file_open',
           syscall: false,
           message: 'Credential file opened in a pod',
-          tags: ['T1552.001'],
+          tags: ['T1552.001', 'Warning'],
           args: [{ index: 0, type: 'file' }],
           selectors: [
             {
@@ -158,7 +161,7 @@ export const builtInPolicies = {
     spec: {
       ...inPods,
       tracepoints: [
-        execution('T1611', 'Tool of container escapes executed in a pod', [
+        execution('T1611', 'Warning', 'Tool of container escapes executed in a pod', [
           '/chroot',
           '/debugfs',
           '/mount',
@@ -186,13 +189,13 @@ export const builtInPolicies = {
     technique: 'T1053.003',
     description: 'A cron job is put in place, in a pod or on a node.',
     spec: {
-      tracepoints: [execution('T1053.003', 'crontab executed', ['/crontab'])],
+      tracepoints: [execution('T1053.003', 'Notice', 'crontab executed', ['/crontab'])],
       kprobes: [
         {
           call: 'security_file_permission',
           syscall: false,
           message: 'File of cron written',
-          tags: ['T1053.003'],
+          tags: ['T1053.003', 'Notice'],
           args: [{ index: 0, type: 'file' }, number(1)],
           selectors: [
             {

@@ -3,6 +3,7 @@ import type { Toleration } from 'kubernetes-types/core/v1.js';
 import { describe, expect, test } from 'vitest';
 import { checkAnnotations, checkLabels } from './keys.ts';
 import { checkResources } from './resources.ts';
+import { checkSleeps } from './sleeps.ts';
 import { checkTolerations } from './tolerations.ts';
 
 const long = (length: number): string => 'a'.repeat(length);
@@ -25,6 +26,27 @@ describe('keys and values', () => {
     expect(checkLabels({ a: long(64) }, 'labels')[0]?.message).toMatch(/^must be at most 63 letters/);
     expect(checkAnnotations({ a: `${long(64)} b`, 'Example.com/a': '' }, 'annotations')).toEqual([]);
     expect(checkAnnotations({ 'a b': '' }, 'annotations')).toHaveLength(1);
+  });
+});
+
+describe('sleeps', () => {
+  const ending = (seconds: number) => [{ name: 'a', lifecycle: { preStop: { sleep: { seconds } } } }];
+  test.each([
+    [0, 5],
+    [5, 5],
+    [30, undefined],
+  ])('%d s fit into %j', (seconds, grace) => {
+    expect(checkSleeps(ending(seconds), grace, 'at')).toEqual([]);
+  });
+
+  test.each([
+    [6, 5],
+    [-1, 5],
+    [31, undefined],
+  ])('%d s do not fit into %j', (seconds, grace) => {
+    expect(checkSleeps(ending(seconds), grace, 'at').map(({ path }) => path)).toEqual([
+      'at[0].lifecycle.preStop.sleep.seconds',
+    ]);
   });
 });
 

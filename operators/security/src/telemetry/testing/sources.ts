@@ -8,7 +8,10 @@ export const guard: LogSource = {
   path: '/var/log/security/guard/events.log',
   index: 'events',
   time: { field: 'time', layout: '2006-01-02T15:04:05.999999999Z07:00', layoutType: 'gotime' },
-  severity: { field: 'how.bad', levels: { error: ['Bad'], info: ['Fine'] } },
+  severity: { fields: ['how.bad'], levels: { error: ['Bad'], info: ['Fine'] } },
+  shared: { 'rule.name': ['rule'], 'kubernetes.pod.name': ['where["k8s.pod"]', 'where.pod'] },
+  nothing: ['<NA>'],
+  techniques: ['labels'],
 };
 
 /** Tells neither, and names rotated files in its own way. */

@@ -1,0 +1,168 @@
+/** What is asked of a store, and what is made of its answers: a small one that answers as told, because ours has no logins and no lifecycles. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { EffectContext } from '@keelson/runtime';
+import type { KubeObject } from '@keelson/schema';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Output } from '../../resource.ts';
+import { agentOf } from '../../testing/agent.ts';
+import { outputOf } from '../testing/sources.ts';
+import { installTemplates, templateEffects } from './install.ts';
+
+type Answer = (request: string) => { readonly status: number; readonly body?: unknown } | undefined;
+
+let requests: { readonly what: string; readonly authorization: string | undefined; readonly body: string }[];
+let answer: Answer;
+let url: string;
+let close: () => Promise<void>;
+
+beforeEach(async () => {
+  requests = [];
+  answer = () => undefined;
+  const server = createServer(async (request: IncomingMessage, response) => {
+    let body = '';
+    for await (const part of request.setEncoding('utf8')) body += part;
+    const what = `${request.method} ${request.url}`;
+    requests.push({ what, authorization: request.headers.authorization, body });
+    const missing = what.startsWith('GET') && !what.includes('_ilm');
+    const { status, body: told = {} } = answer(what) ?? { status: missing ? 404 : 200 };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(told));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  close = () => new Promise((resolve) => void server.close(() => resolve()));
+});
+afterEach(() => close());
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const secret = { data: { username: base64('agent\n'), password: base64('pass: $$\n'), key: base64('aWQ6a2V5') } };
+
+function install(elasticsearch: Partial<Output['elasticsearch']> = {}, found: object | null = secret) {
+  const context = {
+    read: { find: async () => (found ?? undefined) as KubeObject | undefined },
+    signal: new AbortController().signal,
+  } as unknown as EffectContext;
+  return installTemplates(
+    { elasticsearch: outputOf({ url, ...elasticsearch }).elasticsearch, namespace: 'security-system' },
+    context,
+  );
+}
+
+describe('the index templates are put in place', () => {
+  test('one an index, and nothing is asked about lifecycles where all is kept', async () => {
+    expect(await install()).toEqual({
+      templates: ['keelson.security-events', 'keelson.security-inventory', 'keelson.security-vuln'],
+      remarks: [],
+    });
+    expect(requests.map(({ what }) => what)).toEqual([
+      'PUT /_index_template/keelson.security-events',
+      'GET /security-events/_mapping',
+      'PUT /_index_template/keelson.security-inventory',
+      'GET /security-inventory/_mapping',
+      'PUT /_index_template/keelson.security-vuln',
+      'GET /security-vuln/_mapping',
+    ]);
+  });
+
+  test('below the path of the URL', async () => {
+    await install({ url: `${url}/search/` });
+    expect(requests[0]?.what).toBe('PUT /search/_index_template/keelson.security-events');
+  });
+
+  test.each([
+    ['nobody', {}, undefined],
+    ['user and password', { auth: { secretRef: { name: 'login' } } }, `Basic ${base64('agent:pass: $$')}`],
+    ['API key', { auth: { apiKeySecretRef: { name: 'login', key: 'key' } } }, 'ApiKey aWQ6a2V5'],
+  ])('as %s', async (_who, store, expected) => {
+    await install(store);
+    expect(new Set(requests.map(({ authorization }) => authorization))).toEqual(new Set([expected]));
+  });
+
+  test('with a policy for what is to go by age', async () => {
+    await install({ retentionDays: { events: 30 } });
+    expect(requests.map(({ what }) => what).slice(0, 3)).toEqual([
+      'GET /_ilm/status',
+      'PUT /_ilm/policy/keelson.security-events',
+      'PUT /_index_template/keelson.security-events',
+    ]);
+    expect(JSON.parse(requests[1]?.body ?? '')).toMatchObject({
+      policy: { phases: { delete: { min_age: '30d' } } },
+    });
+    expect(JSON.parse(requests[2]?.body ?? '')).toMatchObject({
+      data_stream: {},
+      template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
+    });
+  });
+
+  test('an index that was there before is told of, and left alone', async () => {
+    answer = (what) =>
+      what === 'GET /security-events/_mapping'
+        ? { status: 200, body: { 'security-events': { mappings: {} } } }
+        : what === 'GET /security-vuln/_mapping'
+          ? { status: 200, body: { 'security-vuln': { mappings: { _meta: { managed_by: 'keelson' } } } } }
+          : undefined;
+    expect(await install()).toMatchObject({
+      remarks: ['security-events is older than its template and keeps its own mapping: reindex it, or delete it'],
+    });
+  });
+});
+
+describe('a store that does not let us', () => {
+  test.each([
+    [401, {}, /^LoginRefused: the store at http:\/\/127.0.0.1:\d+ refuses the credentials of spec.output$/],
+    [
+      403,
+      {},
+      /^Forbidden: .*keelson.security-events: give it the cluster privilege manage_index_templates, or .* false$/,
+    ],
+    [400, { error: { reason: 'no', caused_by: { reason: 'really' } } }, /^Refused: .*: 400 no: really$/],
+    [404, 'a page of something else', /^Refused: the store refuses keelson.security-events: 404$/],
+    [503, {}, /^Unreachable: the store at http:\/\/127.0.0.1:\d+ answers 503$/],
+  ])('%i', async (status, body, message) => {
+    answer = () => ({ status, body });
+    await expect(install()).rejects.toThrow(message);
+  });
+
+  test('is not there, or its name is not known: said in words that stay the same', async () => {
+    await close();
+    await expect(install()).rejects.toThrow(/^Unreachable: the operator does not reach .*: it refuses connections$/);
+    await expect(install({ url: 'https://no-such-store.invalid:9200' })).rejects.toThrow(
+      'Unreachable: the operator does not reach the store at https://no-such-store.invalid:9200: its name is not known',
+    );
+    close = async () => {};
+  });
+
+  test('is not asked without its credentials', async () => {
+    await expect(install({ auth: { secretRef: { name: 'login' } } }, null)).rejects.toThrow(
+      "SecretMissing: there is no key 'username' in a Secret 'login' in namespace security-system",
+    );
+    expect(requests).toEqual([]);
+  });
+});
+
+describe('the effect', () => {
+  const effectsOf = (elasticsearch: object) =>
+    templateEffects(
+      agentOf(['falco'], { output: { elasticsearch: { ...outputOf().elasticsearch, ...elasticsearch } } }) as never,
+    );
+
+  test('is asked for again now and then, and holds names of Secrets only', () => {
+    expect(effectsOf({ auth: { secretRef: { name: 'login' } } })).toMatchObject([
+      { key: 'index-templates', every: '10m', input: { elasticsearch: { auth: { secretRef: { name: 'login' } } } } },
+    ]);
+  });
+
+  test('is another one when a Secret was changed, so that what was refused is tried at once', () => {
+    const agent = agentOf(['falco'], {
+      output: { elasticsearch: { ...outputOf().elasticsearch, auth: { secretRef: { name: 'login' } } } },
+    }) as never;
+    const [before, after] = ['1', '2'].map(
+      (version) => templateEffects(agent, { login: { keys: [], version } })[0]?.input,
+    );
+    expect(before).not.toEqual(after);
+  });
+
+  test('is not asked for where the user sees to the templates', () => {
+    expect(effectsOf({ manageTemplates: false })).toEqual([]);
+  });
+});

@@ -1,0 +1,121 @@
+/**
+ * How the store reads our documents. Data only.
+ *
+ * Invariant: no event can be refused for what its tool wrote into it, and none can add fields without end. So the event of a tool, whose
+ * shape is not ours to promise, is *one* field: `flattened` holds any object, and each value in it is found by its path
+ * (`falco.output_fields.user.name: root`). Only the fields that we fill ourselves have types of their own.
+ */
+
+/** Longer ones are stored, and not found by this field: Lucene refuses terms above 32 KiB, and with them the document. */
+const keyword = { type: 'keyword', ignore_above: 1024 };
+const text = { type: 'text', norms: false };
+const date = { type: 'date' };
+const long = { type: 'long' };
+
+function object(properties: object): { readonly properties: object } {
+  return { properties };
+}
+
+/** The same value under another name that people ask by; it takes no space. */
+function alias(path: string): object {
+  return { type: 'alias', path };
+}
+
+/** A text that looks like a date or a number is a text, or the first document would decide for all that follow. */
+const asWritten = { date_detection: false, numeric_detection: false };
+
+/** Anything that is not listed: of a newcomer, or of a newer version. The limit of fields is for what slips through. */
+const texts = { texts: { match_mapping_type: 'string', mapping: keyword } };
+
+/** What the pipeline stores: events of tools, and inventory. */
+export const eventMappings = {
+  ...asWritten,
+  dynamic_templates: [
+    // Every object of the first level that is not listed below is the event of a tool, whichever tools there will be.
+    {
+      events: {
+        match_mapping_type: 'object',
+        path_match: '*',
+        path_unmatch: '*.*',
+        mapping: { type: 'flattened', ignore_above: 4096, depth_limit: 100 },
+      },
+    },
+    texts,
+  ],
+  properties: {
+    '@timestamp': date,
+    security_tool: keyword,
+    message: text,
+    rule: object({ name: keyword }),
+    event: object({ kind: keyword, action: keyword, severity: long }),
+    threat: object({ technique: object({ id: keyword }) }),
+    process: object({ executable: keyword }),
+    container: object({ id: keyword, name: alias('kubernetes.container.name') }),
+    host: object({ name: alias('kubernetes.node.name') }),
+    kubernetes: object({
+      namespace: keyword,
+      node: object({ name: keyword }),
+      pod: object({ name: keyword }),
+      container: object({ name: keyword }),
+    }),
+    orchestrator: object({ cluster: object({ name: keyword }), namespace: alias('kubernetes.namespace') }),
+    log: object({ level: keyword, file: object({ path: keyword, record_offset: long }) }),
+  },
+};
+
+/** What `keelson report vulnerabilities` stores. */
+export const vulnerabilityMappings = {
+  ...asWritten,
+  dynamic_templates: [texts],
+  properties: {
+    '@timestamp': date,
+    security_tool: keyword,
+    event: object({
+      kind: keyword,
+      category: keyword,
+      type: keyword,
+      module: keyword,
+      dataset: keyword,
+      ingested: date,
+      end: date,
+    }),
+    observer: object({ vendor: keyword, product: keyword, version: keyword }),
+    vulnerability: object({
+      id: keyword,
+      status: keyword,
+      enumeration: keyword,
+      classification: keyword,
+      severity: keyword,
+      score: object({ base: { type: 'float' } }),
+      title: text,
+      description: text,
+      reference: keyword,
+      published_date: date,
+      report_id: keyword,
+      scanner: object({ vendor: keyword }),
+    }),
+    package: object({
+      name: keyword,
+      version: keyword,
+      fixed_version: keyword,
+      type: keyword,
+      path: keyword,
+      purl: keyword,
+    }),
+    orchestrator: object({
+      type: keyword,
+      cluster: object({ name: keyword }),
+      namespace: keyword,
+      resource: object({ type: keyword, name: keyword }),
+    }),
+    kubernetes: object({
+      namespace: keyword,
+      owner: object({ kind: keyword, name: keyword }),
+      container: object({ name: keyword }),
+    }),
+    container: object({
+      name: keyword,
+      image: object({ name: keyword, tag: keyword, hash: object({ all: keyword }) }),
+    }),
+  },
+};

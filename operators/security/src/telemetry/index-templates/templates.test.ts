@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { recorded as falco } from '../../features/falco/testing/recorded.ts';
+import { recorded as osquery } from '../../features/osquery/testing/recorded.ts';
+import { recorded as tetragon } from '../../features/tetragon/testing/recorded.ts';
+import { outputOf } from '../testing/sources.ts';
+import { indexTemplates, retentionPolicy, templateFiles } from './templates.ts';
+
+const { indices } = outputOf().elasticsearch;
+interface Body {
+  readonly index_patterns: readonly string[];
+  readonly data_stream?: object;
+  readonly template: { readonly settings: { readonly index: object }; readonly mappings: { properties: object } };
+}
+const bodyOf = (index: string, retained = {}) =>
+  indexTemplates(indices, retained).find((one) => one.index === index)?.body as Body;
+
+describe('the index templates', () => {
+  test('are one an index, and reach that index and no other', () => {
+    const named = { ...indices, events: 'acme-events' };
+    expect(indexTemplates(named).map(({ name, index }) => [name, index])).toEqual([
+      ['keelson.acme-events', 'acme-events'],
+      ['keelson.security-inventory', 'security-inventory'],
+      ['keelson.security-vuln', 'security-vuln'],
+    ]);
+    for (const { index, body } of indexTemplates(named)) expect((body as Body).index_patterns).toEqual([index]);
+  });
+
+  test('know every field that the pipeline fills, and let no index grow without end', () => {
+    const { settings, mappings } = bodyOf('security-events').template;
+    expect(mappings.properties).toMatchObject({
+      '@timestamp': { type: 'date' },
+      event: { properties: { severity: { type: 'long' } } },
+      threat: { properties: { technique: { properties: { id: { type: 'keyword' } } } } },
+      orchestrator: { properties: { namespace: { type: 'alias', path: 'kubernetes.namespace' } } },
+    });
+    expect(settings.index).toEqual({ mapping: { ignore_malformed: 'true', total_fields: { limit: '500' } } });
+  });
+
+  test.each([...falco, ...tetragon, ...osquery])('give a type to every field of a document: $kind', ({ shared }) => {
+    const { mappings } = bodyOf('security-events').template;
+    for (const name of ['security_tool', 'log.file.path', 'log.file.record_offset', ...Object.keys(shared)])
+      expect(mappings, name).toHaveProperty(['properties', ...name.split('.').join('.properties.').split('.'), 'type']);
+  });
+
+  test('make a series of indices of what is to go by age, and of nothing else', () => {
+    const retained = { events: 'keelson.security-events' };
+    expect(bodyOf('security-events', retained)).toMatchObject({
+      data_stream: {},
+      template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
+    });
+    for (const index of ['security-inventory', 'security-vuln']) expect(bodyOf(index, retained)).toEqual(bodyOf(index));
+    expect(bodyOf('security-events').data_stream).toBeUndefined();
+    expect(retentionPolicy('security-events', 30)).toMatchObject({
+      name: 'keelson.security-events',
+      body: { policy: { phases: { delete: { min_age: '30d', actions: { delete: {} } } } } },
+    });
+  });
+
+  test('are files for those who install by hand', () => {
+    const files = templateFiles(indices);
+    expect(files.map(({ path }) => path)).toEqual([
+      'security-events.json',
+      'security-inventory.json',
+      'security-vuln.json',
+    ]);
+    expect(JSON.parse(files[0]?.content ?? '')).toEqual(bodyOf('security-events'));
+  });
+});
