@@ -17,6 +17,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     execArgv: ['--conditions=keelson-source', '--disable-warning=ExperimentalWarning'],
+    retry: Number(process.env.KEELSON_RETRIES ?? 0),
     reporters: ['default', './tests/reporter.ts'],
     projects: [
       {
