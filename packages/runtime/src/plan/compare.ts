@@ -218,14 +218,21 @@ function isSameScalar(path: Path, wanted: unknown, live: unknown): boolean {
  * elsewhere belong to nobody and are not compared.) Values: the `SetDefaults_*` functions of the Kubernetes API groups.
  */
 function isDefault(path: Path, value: unknown): boolean {
-  const parent = path.up?.name === '' ? (path.up.up?.name ?? '') : (path.up?.name ?? '');
+  const above = path.up?.name === '' ? path.up.up : path.up;
+  const parent = above?.name ?? '';
   switch (path.name) {
     case 'protocol':
       return value === 'TCP';
     case 'apiGroup':
       return (parent === 'subjects' || parent === 'roleRef') && (value === 'rbac.authorization.k8s.io' || value === '');
     case 'apiVersion':
-      return parent === 'fieldRef' && value === 'v1';
+      return (parent === 'fieldRef' || parent === 'volumeClaimTemplates') && value === 'v1';
+    case 'kind':
+      return parent === 'volumeClaimTemplates' && value === 'PersistentVolumeClaim';
+    case 'status':
+      return parent === 'volumeClaimTemplates';
+    case 'volumeMode':
+      return above?.up?.up?.name === 'volumeClaimTemplates' && value === 'Filesystem';
     case 'divisor':
       return parent === 'resourceFieldRef' && value === '0';
     default:

@@ -207,6 +207,23 @@ const template = fc.record({ podSpec, labels, annotations: labels }).map((one) =
 }));
 const selector = { matchLabels: { selected: 'yes' } };
 
+/** A list of these is one value to the server, so what it fills in counts as ours. */
+const claimTemplate = some(
+  {
+    metadata: fc.constant({ name: 'storage' }),
+    spec: some(
+      {
+        accessModes: fc.constant(['ReadWriteOnce']),
+        resources: fc.constantFrom({ requests: { storage: '1Gi' } }, { requests: { storage: '1024Mi' } }),
+        storageClassName: fc.constant('fast'),
+        volumeMode: fc.constantFrom('Filesystem', 'Block'),
+      },
+      ['accessModes', 'resources'],
+    ),
+  },
+  ['metadata', 'spec'],
+);
+
 const jobSpec = some(
   {
     template: template.map(({ spec }) => ({ spec: { ...spec, restartPolicy: 'Never' } })),
@@ -328,6 +345,7 @@ export const bodies: Readonly<Record<string, { readonly apiVersion: string; read
           selector: fc.constant(selector),
           serviceName: fc.constant('x'),
           podManagementPolicy: fc.constant('Parallel'),
+          volumeClaimTemplates: fc.array(claimTemplate, { minLength: 1, maxLength: 1 }),
         },
         ['template', 'selector', 'serviceName'],
       ),
