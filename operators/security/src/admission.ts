@@ -12,6 +12,7 @@ import { contribute } from './steps/contribute.ts';
 import { dress } from './steps/dress.ts';
 import { type Examination, examine } from './steps/examine.ts';
 import { ownedKinds } from './steps/kinds.ts';
+import { storeOf } from './store.ts';
 
 export function createAdmission(features: readonly Feature[]): Admission<typeof SecurityAgent> {
   return {
@@ -33,15 +34,15 @@ export function createAdmission(features: readonly Feature[]): Admission<typeof 
 
 /** The API server says the same by its rules; offline there is none. */
 function outputProblems({ spec }: Agent, { active, misfits }: Examination): readonly Problem[] {
-  const { output } = spec;
-  if (output === undefined)
+  const store = storeOf(spec.output);
+  if (store === undefined)
     return active.length + misfits.length === 0
       ? []
       : [{ path: 'spec.output', message: 'is required as soon as a feature is enabled: name where events go' }];
-  return output.elasticsearch.url.includes('@')
+  return store.url.includes('@')
     ? [
         {
-          path: 'spec.output.elasticsearch.url',
+          path: `${store.path}.url`,
           message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
         },
       ]
@@ -49,6 +50,7 @@ function outputProblems({ spec }: Agent, { active, misfits }: Examination): read
 }
 
 function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly string[] {
+  const store = storeOf(spec.output);
   const listed = new Set(spec.features.map(({ name }) => name));
   const isCarried = active.some(({ feature }) => feature.followsSources === true);
   const stranded = isCarried ? [] : active.filter(({ feature }) => feature.telemetry !== undefined);
@@ -65,10 +67,8 @@ function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly
       ({ feature }) =>
         `spec.features[name=${feature.id}]: it writes events on the nodes that nobody carries to the store, because the pipeline is off`,
     ),
-    ...(spec.output?.elasticsearch.tls?.insecureSkipVerify === true
-      ? [
-          'spec.output.elasticsearch.tls.insecureSkipVerify: anybody in between can read and change events; use caSecretRef',
-        ]
+    ...(store?.tls?.insecureSkipVerify === true
+      ? [`${store.path}.tls.insecureSkipVerify: anybody in between can read and change events; use caSecretRef`]
       : []),
   ];
 }

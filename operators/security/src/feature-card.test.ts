@@ -13,7 +13,7 @@ describe('featureCards', () => {
     const osquery = featureCards().find(({ id }) => id === 'osquery');
     expect(osquery?.events).toEqual({
       from: '/var/log/security/osquery/osqueryd.results.log on every node',
-      to: 'the index in spec.output.elasticsearch.indices.inventory',
+      to: 'the index in spec.output.<store>.indices.inventory',
     });
   });
 });

@@ -47,5 +47,5 @@ function eventsOf(feature: Feature): { from: string; to: string } | undefined {
   const source = defaults.ok ? feature.telemetry?.(defaults.value) : undefined;
   if (source === undefined)
     return feature.usesOutput === true ? { from: 'its own pods', to: 'the store of spec.output' } : undefined;
-  return { from: `${source.path} on every node`, to: `the index in spec.output.elasticsearch.indices.${source.index}` };
+  return { from: `${source.path} on every node`, to: `the index in spec.output.<store>.indices.${source.index}` };
 }

@@ -19,7 +19,7 @@ import {
 } from '@keelson/schema';
 import type { AssessContext, Assessment } from './assess/assessment.ts';
 import { conditionOf, featureIdPattern } from './feature-id.ts';
-import type { Output } from './resource.ts';
+import type { Store } from './store.ts';
 import type { LogSource } from './telemetry/source.ts';
 
 /** A right that the pods of a tool have: one rule of its ClusterRole. The operator holds it too, or it could not pass it on. */
@@ -47,7 +47,7 @@ export interface FeatureContext {
   readonly namespace: string;
   /** How this cluster is called in events. */
   readonly cluster: string | undefined;
-  readonly output: Output | undefined;
+  readonly store: Store | undefined;
   /** What the features that run write, in the order of the features. */
   readonly sources: readonly LogSource[];
   /** A default image as it is pulled here: from the mirror, if there is one. What a user names himself is taken as it is. */

@@ -65,7 +65,7 @@ const indexName = (name: string, holds: string) =>
 const days = (what: string) =>
   int32({ minimum: 1, maximum: 36_500, description: `How long ${what} are kept; for ever when left out.` });
 
-const elasticsearch = Type.Object(
+const store = Type.Object(
   {
     url: withRules(url({ description: 'Where it is reached.', examples: ['https://elasticsearch.logging.svc:9200'] }), [
       {
@@ -123,7 +123,10 @@ const elasticsearch = Type.Object(
   { description: 'An Elasticsearch.' },
 );
 
-const output = Type.Object({ elasticsearch }, { description: 'Where events, inventory and vulnerabilities go.' });
+const output = Type.Object(
+  { elasticsearch: store },
+  { description: 'Where events, inventory and vulnerabilities go.' },
+);
 
 const spec = Type.Object({
   global: Type.Optional(global),
@@ -189,3 +192,4 @@ export const SecurityAgent = defineResource({
 
 export type Agent = Instance<typeof SecurityAgent>;
 export type Output = Static<typeof output>;
+export type StoreSettings = Static<typeof store>;

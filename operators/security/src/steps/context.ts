@@ -2,6 +2,7 @@
 import type { FeatureContext } from '../feature.ts';
 import { scopedName } from '../names.ts';
 import type { Agent } from '../resource.ts';
+import { storeOf } from '../store.ts';
 import type { LogSource } from '../telemetry/source.ts';
 
 /** Where everything namespaced goes. */
@@ -21,7 +22,7 @@ export function featureContext(self: Agent, sources: readonly LogSource[]): Feat
     agent,
     namespace: targetNamespace(self),
     cluster: self.spec.global?.clusterName,
-    output: self.spec.output,
+    store: storeOf(self.spec.output),
     sources,
     image: (reference) => (mirror === undefined ? reference : `${mirror}/${withoutRegistry(reference)}`),
     scopedName: (name) => scopedName(agent, name),

@@ -1,25 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import type { Output } from '../resource.ts';
+import { storeWith } from '../telemetry/testing/sources.ts';
 import { missingSecret, secretNeeds, secretVersion } from './credentials.ts';
 
-const output = (auth?: object, tls?: object) =>
-  ({
-    elasticsearch: { url: 'https://es:9200', indices: {}, ...(auth && { auth }), ...(tls && { tls }) },
-  }) as unknown as Output;
-const basic = output({ secretRef: { name: 'login' } });
+const basic = storeWith({ auth: { secretRef: { name: 'login' } } });
 const good = { login: { keys: ['password', 'username'], version: '7' } };
 
 describe('secretNeeds', () => {
   test('names every Secret with the field that asks for it', () => {
-    const all = output(
-      { apiKeySecretRef: { name: 'login', key: 'k' } },
-      { caSecretRef: { name: 'ca', key: 'ca.crt' } },
-    );
+    const all = storeWith({
+      auth: { apiKeySecretRef: { name: 'login', key: 'k' } },
+      tls: { caSecretRef: { name: 'ca', key: 'ca.crt' } },
+    });
     expect(secretNeeds(all)).toEqual([
       { path: 'spec.output.elasticsearch.auth.apiKeySecretRef', name: 'login', keys: ['k'] },
       { path: 'spec.output.elasticsearch.tls.caSecretRef', name: 'ca', keys: ['ca.crt'] },
     ]);
-    expect(secretNeeds(output())).toEqual([]);
+    expect(secretNeeds(storeWith())).toEqual([]);
     expect(secretNeeds(undefined)).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 /** The Secrets that `spec.output` names: which keys they must have, and what was found. Values are never looked at. */
 import type { ObserveContext } from '@keelson/runtime';
 import { Secret } from '@keelson/schema';
-import type { Output, SecurityAgent } from '../resource.ts';
+import type { SecurityAgent } from '../resource.ts';
+import { type Store, storeOf } from '../store.ts';
 import { targetNamespace } from './context.ts';
 
 /** A Secret that pods will ask for. */
@@ -21,9 +22,8 @@ export interface SecretFinding {
 export type Findings = Readonly<Record<string, SecretFinding | null>>;
 
 /** Every Secret that the pods of `usesOutput` features mount or take their environment from. */
-export function secretNeeds(output: Output | undefined): readonly SecretNeed[] {
-  const path = 'spec.output.elasticsearch';
-  const { auth, tls } = output?.elasticsearch ?? {};
+export function secretNeeds(store: Store | undefined): readonly SecretNeed[] {
+  const { path, auth, tls } = store ?? {};
   const needs: SecretNeed[] = [];
   if (auth?.secretRef !== undefined)
     needs.push({ path: `${path}.auth.secretRef`, name: auth.secretRef.name, keys: ['username', 'password'] });
@@ -39,7 +39,7 @@ export function secretNeeds(output: Output | undefined): readonly SecretNeed[] {
 /** Looks the Secrets up, uncached: the operator holds no Secret in memory, and needs no right to list them. */
 export async function findSecrets({ self, read }: ObserveContext<typeof SecurityAgent>): Promise<Findings> {
   const namespace = targetNamespace(self);
-  const names = new Set(secretNeeds(self.spec.output).map(({ name }) => name));
+  const names = new Set(secretNeeds(storeOf(self.spec.output)).map(({ name }) => name));
   const found = await Promise.all(
     [...names].map(async (name): Promise<[string, SecretFinding | null]> => {
       const secret = await read.find(Secret, { name, namespace });
@@ -52,8 +52,8 @@ export async function findSecrets({ self, read }: ObserveContext<typeof Security
 }
 
 /** What is missing, in words; undefined when all is there, or when nobody could look (offline). */
-export function missingSecret(output: Output | undefined, namespace: string, findings: Findings | undefined) {
-  for (const { path, name, keys } of findings === undefined ? [] : secretNeeds(output)) {
+export function missingSecret(store: Store | undefined, namespace: string, findings: Findings | undefined) {
+  for (const { path, name, keys } of findings === undefined ? [] : secretNeeds(store)) {
     const finding = findings?.[name];
     if (finding === null || finding === undefined)
       return `${path}: there is no Secret '${name}' in namespace ${namespace}: create it with the ${keyText(keys)}`;

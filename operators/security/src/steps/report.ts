@@ -8,6 +8,7 @@ import type { Contribution } from '../contribution.ts';
 import { conditionOf } from '../feature-id.ts';
 import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
+import { storeOf } from '../store.ts';
 import type { Standing } from '../telemetry/index-templates/standing.ts';
 import { receiverId } from '../telemetry/receiver.ts';
 import { VERSION } from '../version.ts';
@@ -125,7 +126,7 @@ function installedOf({ kept }: Selection, contributions: readonly Contribution[]
 function pipelineOf({ spec }: Agent, { sources, running }: Selection) {
   const carried = running.some(({ feature }) => feature.followsSources === true);
   const flowing = carried ? sources : [];
-  const indices = spec.output?.elasticsearch.indices;
+  const indices = storeOf(spec.output)?.indices;
   return {
     receivers: flowing.map(receiverId),
     indices: indices === undefined ? [] : [...new Set(flowing.map(({ index }) => indices[index]))],

@@ -7,6 +7,7 @@ import { apiVersionOf, type KubeObject } from '@keelson/schema';
 import type { Feature } from '../feature.ts';
 import { FEATURE_LABEL, NODE_COLLECTOR } from '../names.ts';
 import { type Agent, SecurityAgent } from '../resource.ts';
+import { storeOf } from '../store.ts';
 import type { LogSource } from '../telemetry/source.ts';
 import { accountName } from './account.ts';
 import { type Claim, claimant } from './claims.ts';
@@ -105,7 +106,9 @@ function obstacleTo(
     }
   }
   const secret =
-    feature.usesOutput === true ? missingSecret(self.spec.output, targetNamespace(self), external?.secrets) : undefined;
+    feature.usesOutput === true
+      ? missingSecret(storeOf(self.spec.output), targetNamespace(self), external?.secrets)
+      : undefined;
   return secret === undefined ? undefined : { reason: 'SecretMissing', message: secret, keeps: true };
 }
 

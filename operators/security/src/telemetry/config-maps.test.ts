@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { collectorConfigMaps } from './config-maps.ts';
 import { synthesise } from './synthesise.ts';
-import { census, guard, outputOf, watcher } from './testing/sources.ts';
+import { census, guard, storeWith, watcher } from './testing/sources.ts';
 
-const output = outputOf();
+const store = storeWith();
 
 describe('the ConfigMaps of the collectors', () => {
   test('hold what is synthesised, each in one file', () => {
-    const context = { sources: [guard, census], output, cluster: 'prod' };
+    const context = { sources: [guard, census], store, cluster: 'prod' };
     const maps = collectorConfigMaps(context);
     const { node, gateway } = synthesise(context.sources, context);
     expect(maps.map(({ metadata }) => metadata.name)).toEqual(['otel-node-collector-config', 'otel-gateway-config']);
@@ -16,7 +16,7 @@ describe('the ConfigMaps of the collectors', () => {
   });
 
   test('are the same to the byte for the same sources', () => {
-    const once = () => collectorConfigMaps({ sources: [guard, watcher, census], output, cluster: 'prod' });
+    const once = () => collectorConfigMaps({ sources: [guard, watcher, census], store, cluster: 'prod' });
     expect(JSON.stringify(once())).toBe(JSON.stringify(once()));
   });
 
@@ -24,7 +24,7 @@ describe('the ConfigMaps of the collectors', () => {
     const [before, after] = [
       [guard, watcher, census],
       [watcher, census],
-    ].map((sources) => synthesise(sources, { output, cluster: undefined }));
+    ].map((sources) => synthesise(sources, { store, cluster: undefined }));
     const { 'filelog/guard': gone, ...others } = before?.node?.receivers ?? {};
     expect(gone).toBeDefined();
     expect(after?.node?.receivers).toEqual(others);
@@ -32,12 +32,12 @@ describe('the ConfigMaps of the collectors', () => {
   });
 
   test('are none where nobody writes, or there is nowhere to write to', () => {
-    expect(collectorConfigMaps({ sources: [], output, cluster: 'prod' })).toEqual([]);
-    expect(collectorConfigMaps({ sources: [guard], output: undefined, cluster: 'prod' })).toEqual([]);
+    expect(collectorConfigMaps({ sources: [], store, cluster: 'prod' })).toEqual([]);
+    expect(collectorConfigMaps({ sources: [guard], store: undefined, cluster: 'prod' })).toEqual([]);
   });
 
   test.each(['1_000', '0o14', 'yes', '12:30:45', '~'])('say in quotes that %s is a text', (cluster) => {
-    const [node] = collectorConfigMaps({ sources: [guard], output, cluster });
+    const [node] = collectorConfigMaps({ sources: [guard], store, cluster });
     expect(node?.data?.['config.yaml']).toContain(`value: "${cluster}"`);
   });
 });

@@ -19,7 +19,7 @@ const form = {
 
 /** Both ConfigMaps, or none. */
 export function collectorConfigMaps(
-  context: Pick<FeatureContext, 'sources' | 'output' | 'cluster'>,
+  context: Pick<FeatureContext, 'sources' | 'store' | 'cluster'>,
 ): readonly ConfigMap[] {
   const { node, gateway } = synthesise(context.sources, context);
   return [...configMap(NODE_CONFIG, node), ...configMap(GATEWAY_CONFIG, gateway)];

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { elasticsearchExporter, loginExtensions } from './exporter.ts';
-import { outputOf } from './testing/sources.ts';
+import { storeWith } from './testing/sources.ts';
 
 const basic = { auth: { secretRef: { name: 'login' } } };
 const apiKey = { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } };
 
 describe('the exporter of an index', () => {
   test('writes to the index of that name, wherever the store is', () => {
-    expect(elasticsearchExporter('inventory', outputOf({ url: 'https://es/$1' }))).toMatchObject({
+    expect(elasticsearchExporter('inventory', storeWith({ url: 'https://es/$1' }))).toMatchObject({
       endpoints: ['https://es/$$1'],
       logs_index: 'security-inventory',
     });
   });
 
   test('keeps what it has on disk, and tries for as long as it takes', () => {
-    expect(elasticsearchExporter('events', outputOf())).toMatchObject({
+    expect(elasticsearchExporter('events', storeWith())).toMatchObject({
       timeout: '0s',
       sending_queue: { storage: 'file_storage' },
       retry: { enabled: true, max_retries: 2_147_483_647 },
@@ -22,7 +22,7 @@ describe('the exporter of an index', () => {
   });
 
   test('tries again what somebody may cure, and not what the document itself is to blame for', () => {
-    const { retry } = elasticsearchExporter('events', outputOf()) as { retry: { retry_on_status: number[] } };
+    const { retry } = elasticsearchExporter('events', storeWith()) as { retry: { retry_on_status: number[] } };
     expect(retry.retry_on_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
     for (const own of [400, 409, 413]) expect(retry.retry_on_status).not.toContain(own);
   });
@@ -48,11 +48,11 @@ describe('the exporter of an index', () => {
       { auth: { authenticator: 'bearertokenauth' } },
       { bearertokenauth: { scheme: 'ApiKey', filename: '/etc/otelcol-store/api-key/api-key' } },
     ],
-  ])('logs in as %s, by reference', (_who, store, expected, extensions) => {
-    const output = outputOf(store);
-    const { auth, api_key, user, password } = elasticsearchExporter('events', output) as Record<string, unknown>;
+  ])('logs in as %s, by reference', (_who, login, expected, extensions) => {
+    const store = storeWith(login);
+    const { auth, api_key, user, password } = elasticsearchExporter('events', store) as Record<string, unknown>;
     expect({ auth, api_key, user, password }).toEqual(expected);
-    expect(loginExtensions(output)).toEqual(extensions);
+    expect(loginExtensions(store)).toEqual(extensions);
   });
 
   test.each([
@@ -62,7 +62,7 @@ describe('the exporter of an index', () => {
     [{ insecureSkipVerify: true }, { insecure_skip_verify: true }],
     [{ caSecretRef: { name: 'ca', key: 'root.pem' } }, { ca_file: '/etc/otelcol-store/ca/ca.crt' }],
   ])('trusts by %j', (tls, expected) => {
-    const output = outputOf(tls === undefined ? {} : { tls });
-    expect((elasticsearchExporter('events', output) as { tls?: object }).tls).toEqual(expected);
+    const store = storeWith(tls === undefined ? {} : { tls });
+    expect((elasticsearchExporter('events', store) as { tls?: object }).tls).toEqual(expected);
   });
 });

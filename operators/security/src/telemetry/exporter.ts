@@ -1,5 +1,5 @@
 /** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
-import type { Output } from '../resource.ts';
+import type { Store } from '../store.ts';
 import { literal } from './collector.ts';
 import { documentSettings } from './document.ts';
 import type { EventIndex } from './source.ts';
@@ -26,12 +26,12 @@ export function exporterId(index: EventIndex): string {
 }
 
 /** Writes documents to one index. */
-export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Output): object {
-  const { url, indices, tls } = elasticsearch;
+export function elasticsearchExporter(index: EventIndex, store: Store): object {
+  const { url, indices, tls } = store;
   return {
     endpoints: [literal(url)],
     logs_index: literal(indices[index]),
-    ...Object.fromEntries(Object.keys(loginExtensions({ elasticsearch })).map((id) => ['auth', { authenticator: id }])),
+    ...Object.fromEntries(Object.keys(loginExtensions(store)).map((id) => ['auth', { authenticator: id }])),
     ...tlsOf(tls),
     ...documentSettings,
     // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s, a store that was away for
@@ -56,7 +56,7 @@ export function elasticsearchExporter(index: EventIndex, { elasticsearch }: Outp
   };
 }
 
-function tlsOf(tls: Output['elasticsearch']['tls']): object {
+function tlsOf(tls: Store['tls']): object {
   const settings = {
     ...(tls?.caSecretRef === undefined ? {} : { ca_file: CA_FILE }),
     ...(tls?.insecureSkipVerify === true ? { insecure_skip_verify: true } : {}),
@@ -69,7 +69,7 @@ function tlsOf(tls: Output['elasticsearch']['tls']): object {
  * rolled, which would lose what waits. And a value in the environment is expanded once more, so that a password with `$$` or `${` in it
  * would not be what the user wrote.
  */
-export function loginExtensions({ elasticsearch: { auth } }: Output): Readonly<Record<string, object>> {
+export function loginExtensions({ auth }: Store): Readonly<Record<string, object>> {
   if (auth?.secretRef !== undefined) {
     const files = { username_file: `${LOGIN_DIRECTORY}/username`, password_file: `${LOGIN_DIRECTORY}/password` };
     return { basicauth: { client_auth: files } };

@@ -5,7 +5,7 @@
  * default index leaves no trace here: when it comes or goes, the gateways go on.
  */
 import { GATEWAY_PORT } from '../names.ts';
-import type { Output } from '../resource.ts';
+import type { Store } from '../store.ts';
 import { type CollectorConfig, extensions, memoryLimiter, type Pipeline, telemetry } from './collector.ts';
 import { documentProcessor } from './document.ts';
 import { elasticsearchExporter, exporterId, loginExtensions } from './exporter.ts';
@@ -20,17 +20,17 @@ const CONNECTION_SECONDS = 60;
 export const DRAIN_SECONDS = 75;
 
 /** The configuration of the gateway. */
-export function gatewayConfig(sources: readonly LogSource[], output: Output): CollectorConfig {
+export function gatewayConfig(sources: readonly LogSource[], store: Store): CollectorConfig {
   const routed = sources.filter(({ index }) => index !== DEFAULT_INDEX);
   const indices = [...new Set([DEFAULT_INDEX, ...routed.map(({ index }) => index)])];
-  const all = { ...extensions, ...loginExtensions(output) };
+  const all = { ...extensions, ...loginExtensions(store) };
   return {
     extensions: all,
     receivers: { otlp: { protocols: { grpc: receiver } } },
     processors: { memory_limiter: memoryLimiter, transform: documentProcessor },
     // The collector refuses an empty table.
     ...(routed.length === 0 ? {} : { connectors: { routing: routing(routed) } }),
-    exporters: Object.fromEntries(indices.map((index) => [exporterId(index), elasticsearchExporter(index, output)])),
+    exporters: Object.fromEntries(indices.map((index) => [exporterId(index), elasticsearchExporter(index, store)])),
     service: {
       extensions: Object.keys(all),
       telemetry,

@@ -5,14 +5,14 @@
  * Invariant: pure, and the same sources in the same order give the same configurations. Where nobody writes, or there is nowhere to
  * write to, there are none.
  */
-import type { Output } from '../resource.ts';
+import type { Store } from '../store.ts';
 import type { CollectorConfig } from './collector.ts';
 import { gatewayConfig } from './gateway.ts';
 import { nodeConfig } from './node.ts';
 import type { LogSource } from './source.ts';
 
 export interface PipelineSettings {
-  readonly output: Output | undefined;
+  readonly store: Store | undefined;
   /** How this cluster is called in events. */
   readonly cluster: string | undefined;
 }
@@ -23,7 +23,7 @@ export interface PipelineConfigs {
 }
 
 /** Both configurations, or none. */
-export function synthesise(sources: readonly LogSource[], { output, cluster }: PipelineSettings): PipelineConfigs {
-  if (sources.length === 0 || output === undefined) return {};
-  return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, output) };
+export function synthesise(sources: readonly LogSource[], { store, cluster }: PipelineSettings): PipelineConfigs {
+  if (sources.length === 0 || store === undefined) return {};
+  return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, store) };
 }

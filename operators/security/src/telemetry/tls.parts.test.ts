@@ -9,12 +9,12 @@ import { Secret } from '@keelson/schema';
 import { type Standalone, startCollector } from '@keelson/testenv';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { CONFIG_FILE, GATEWAY } from '../names.ts';
-import type { Output } from '../resource.ts';
+import type { Store } from '../store.ts';
 import { collectorConfigMaps } from './config-maps.ts';
 import { NODE_ARGS } from './node.ts';
 import { type BulkStore, startBulkStore } from './testing/bulk-store.ts';
 import { elsewhere, freePort, mountSecret, tlsIn } from './testing/collectors.ts';
-import { guard, outputOf } from './testing/sources.ts';
+import { guard, storeWith } from './testing/sources.ts';
 import { findTrust, type Trust } from './trust.ts';
 import { trustSecrets } from './trust-secrets.ts';
 
@@ -48,7 +48,7 @@ interface Bench extends AsyncDisposable {
 }
 
 interface Credentials {
-  readonly auth: NonNullable<Output['elasticsearch']['auth']>;
+  readonly auth: NonNullable<Store['auth']>;
   readonly header: string;
   readonly data: Readonly<Record<string, string>>;
 }
@@ -61,8 +61,8 @@ async function startBench(trust: Trust, { auth, header, data }: Partial<Credenti
   const file = join(dir, 'guard', 'events.log');
   await mkdir(dirname(file));
   const store = await startBulkStore(header);
-  const output = outputOf({ url: store.url, ...(auth === undefined ? {} : { auth }) });
-  const maps = collectorConfigMaps({ sources: [{ ...guard, path: file }], output, cluster: undefined });
+  const named = storeWith({ url: store.url, ...(auth === undefined ? {} : { auth }) });
+  const maps = collectorConfigMaps({ sources: [{ ...guard, path: file }], store: named, cluster: undefined });
   const [nodeConfig = '', gatewayConfig = ''] = maps.map(({ data: files }) => files?.[CONFIG_FILE] ?? '');
   const port = await freePort();
   const endpoint = `127.0.0.1:${port}`;

@@ -62,8 +62,8 @@ export const clerk = defineFeature({
   privileges: [],
   usesOutput: true,
   config: Type.Object({}),
-  contribute: (_config, { output }) => {
-    const secret = output?.elasticsearch.auth?.secretRef?.name;
+  contribute: (_config, { store }) => {
+    const secret = store?.auth?.secretRef?.name;
     const env =
       secret === undefined ? [] : [{ name: 'WORD', valueFrom: { secretKeyRef: { name: secret, key: 'password' } } }];
     return [nodeAgent('clerk', { containers: [{ name: 'clerk', image: 'example/clerk:1', env }] })];

@@ -28,10 +28,10 @@ export const otelPipeline = defineFeature({
   config,
   check: checkConfig,
   contribute: ({ image, replicas, queue }, context) => {
-    const { sources, output } = context;
-    if (sources.length === 0 || output === undefined) return [];
+    const { sources, store } = context;
+    if (sources.length === 0 || store === undefined) return [];
     const pulled = image ?? context.image(IMAGE);
-    return [nodeCollector(pulled, context), ...gateway({ image: pulled, replicas, queue, output }, context)];
+    return [nodeCollector(pulled, context), ...gateway({ image: pulled, replicas, queue, store }, context)];
   },
   assess: (_config, context) =>
     context.wanted.length > 0

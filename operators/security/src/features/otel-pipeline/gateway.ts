@@ -11,7 +11,7 @@ import {
 import type { PodSpec, Volume, VolumeMount } from 'kubernetes-types/core/v1.js';
 import type { FeatureContext } from '../../feature.ts';
 import { GATEWAY, GATEWAY_CONFIG, GATEWAY_PORT, GATEWAY_TLS, NODE_COLLECTOR } from '../../names.ts';
-import type { Output } from '../../resource.ts';
+import type { Store } from '../../store.ts';
 import { API_KEY_FILE, CA_FILE, LOGIN_DIRECTORY } from '../../telemetry/exporter.ts';
 import { DRAIN_SECONDS } from '../../telemetry/gateway.ts';
 import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
@@ -28,7 +28,7 @@ export interface Gateway {
   readonly image: string;
   readonly replicas: number;
   readonly queue: Queue;
-  readonly output: Output;
+  readonly store: Store;
 }
 
 /** Deployment or StatefulSet and Service, who may talk to it, and how many of it may be away at once. */
@@ -94,15 +94,15 @@ function statefulSet(settings: Gateway, context: Pick<FeatureContext, 'agent'>):
 }
 
 /** The pods of both, but for the volume `storage`. */
-function podOf({ image, output }: Gateway, context: Pick<FeatureContext, 'agent'>): PodSpec {
-  const store = storeAccess(output);
+function podOf({ image, store }: Gateway, context: Pick<FeatureContext, 'agent'>): PodSpec {
+  const access = storeAccess(store);
   const container = collectorContainer({
     name: GATEWAY,
     image,
     memory: 512,
     requests: { cpu: '100m', memory: '256Mi' },
     ports: [{ name: 'otlp-grpc', containerPort: GATEWAY_PORT, protocol: 'TCP' }],
-    mounts: store.mounts,
+    mounts: access.mounts,
     securityContext: { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER },
     // Told to end, it would leave what it has on disk, which may go with it: so it is told later.
     lifecycle: { preStop: { sleep: { seconds: DRAIN_SECONDS } } },
@@ -119,7 +119,7 @@ function podOf({ image, output }: Gateway, context: Pick<FeatureContext, 'agent'
       labelSelector,
     })),
     containers: [container],
-    volumes: [configVolume(GATEWAY_CONFIG), tlsVolume(GATEWAY_TLS), ...store.volumes],
+    volumes: [configVolume(GATEWAY_CONFIG), tlsVolume(GATEWAY_TLS), ...access.volumes],
   };
 }
 
@@ -129,7 +129,7 @@ interface StoreAccess {
 }
 
 /** What the configuration of the gateway takes from Secrets, as files: see telemetry/exporter.ts. */
-function storeAccess({ elasticsearch: { auth, tls } }: Output): StoreAccess {
+function storeAccess({ auth, tls }: Store): StoreAccess {
   const parts = [
     ...(auth?.secretRef === undefined
       ? []

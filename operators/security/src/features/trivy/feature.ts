@@ -36,6 +36,5 @@ export const trivy = defineFeature({
   usesOutput: true,
   config,
   check,
-  contribute: (settings, context) =>
-    context.output === undefined ? [] : [reportJob(settings, context.output.elasticsearch, context)],
+  contribute: (settings, context) => (context.store === undefined ? [] : [reportJob(settings, context.store, context)]),
 });

@@ -2,7 +2,7 @@
 import { CronJob, manifest } from '@keelson/schema';
 import type { Container, EnvVar, Volume } from 'kubernetes-types/core/v1.js';
 import type { FeatureContext } from '../../feature.ts';
-import type { Output } from '../../resource.ts';
+import type { Store } from '../../store.ts';
 import { type Config, IMAGE } from './config.ts';
 
 const CONTAINER = 'report';
@@ -14,8 +14,6 @@ const CA_FOLDER = '/etc/keelson/store';
  * some documents) is tried again.
  */
 const FINAL_CODES = [2, 5, 6];
-
-type Store = Output['elasticsearch'];
 
 /** The CronJob for this store. */
 export function reportJob({ schedule, timeZone, image }: Config, store: Store, context: FeatureContext): CronJob {

@@ -1,7 +1,7 @@
 /** The index templates in a real Elasticsearch: they hold whatever tools may write, and come back when somebody changes them. */
 import { type Elasticsearch, startElasticsearch } from '@keelson/testenv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { outputOf } from '../testing/sources.ts';
+import { storeWith } from '../testing/sources.ts';
 import { installTemplates } from './install.ts';
 
 const context = { read: { find: async () => undefined }, signal: new AbortController().signal };
@@ -22,10 +22,7 @@ async function ask(method: string, path: string, body?: object) {
 }
 
 const install = (more = {}) =>
-  installTemplates(
-    { elasticsearch: outputOf({ url: store.url, ...more }).elasticsearch, namespace: 'default' },
-    context,
-  );
+  installTemplates({ store: storeWith({ url: store.url, ...more }), namespace: 'default' }, context);
 
 /** How many fields the mapping of an index has, those of objects counted in. */
 async function fieldsOf(index: string): Promise<number> {

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { EffectContext } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Output } from '../../resource.ts';
+import type { StoreSettings } from '../../resource.ts';
 import { agentOf } from '../../testing/agent.ts';
-import { outputOf } from '../testing/sources.ts';
+import { outputOf, storeWith } from '../testing/sources.ts';
 import { installTemplates, templateEffects } from './install.ts';
 
 type Answer = (request: string) => { readonly status: number; readonly body?: unknown } | undefined;
@@ -37,15 +37,12 @@ afterEach(() => close());
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = { data: { username: base64('agent\n'), password: base64('pass: $$\n'), key: base64('aWQ6a2V5') } };
 
-function install(elasticsearch: Partial<Output['elasticsearch']> = {}, found: object | null = secret) {
+function install(settings: Partial<StoreSettings> = {}, found: object | null = secret) {
   const context = {
     read: { find: async () => (found ?? undefined) as KubeObject | undefined },
     signal: new AbortController().signal,
   } as unknown as EffectContext;
-  return installTemplates(
-    { elasticsearch: outputOf({ url, ...elasticsearch }).elasticsearch, namespace: 'security-system' },
-    context,
-  );
+  return installTemplates({ store: storeWith({ url, ...settings }), namespace: 'security-system' }, context);
 }
 
 describe('the index templates are put in place', () => {
@@ -141,23 +138,23 @@ describe('a store that does not let us', () => {
 });
 
 describe('the effect', () => {
-  const effectsOf = (elasticsearch: object) =>
-    templateEffects(
-      agentOf(['falco'], { output: { elasticsearch: { ...outputOf().elasticsearch, ...elasticsearch } } }) as never,
-    );
+  const agent = (settings: Partial<StoreSettings>) => agentOf(['falco'], { output: outputOf(settings) }) as never;
+  const effectsOf = (settings: Partial<StoreSettings>) => templateEffects(agent(settings));
 
   test('is asked for again now and then, and holds names of Secrets only', () => {
     expect(effectsOf({ auth: { secretRef: { name: 'login' } } })).toMatchObject([
-      { key: 'index-templates', every: '10m', input: { elasticsearch: { auth: { secretRef: { name: 'login' } } } } },
+      {
+        key: 'index-templates',
+        every: '10m',
+        input: { store: { kind: 'elasticsearch', auth: { secretRef: { name: 'login' } } } },
+      },
     ]);
   });
 
   test('is another one when a Secret was changed, so that what was refused is tried at once', () => {
-    const agent = agentOf(['falco'], {
-      output: { elasticsearch: { ...outputOf().elasticsearch, auth: { secretRef: { name: 'login' } } } },
-    }) as never;
+    const self = agent({ auth: { secretRef: { name: 'login' } } });
     const [before, after] = ['1', '2'].map(
-      (version) => templateEffects(agent, { login: { keys: [], version } })[0]?.input,
+      (version) => templateEffects(self, { login: { keys: [], version } })[0]?.input,
     );
     expect(before).not.toEqual(after);
   });

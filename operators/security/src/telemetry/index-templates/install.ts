@@ -7,9 +7,10 @@
  */
 import { defineEffect, type Effect, type EffectContext } from '@keelson/runtime';
 import { Secret } from '@keelson/schema';
-import type { Agent, Output } from '../../resource.ts';
+import type { Agent } from '../../resource.ts';
 import { targetNamespace } from '../../steps/context.ts';
 import { type Findings, secretNeeds, secretVersion } from '../../steps/credentials.ts';
+import { type Store, storeOf } from '../../store.ts';
 import { ask, type StoreAddress, StoreTrouble } from './store.ts';
 import { type IndexTemplate, indexTemplates, type NamedBody, retentionPolicy } from './templates.ts';
 
@@ -18,7 +19,7 @@ export const INDEX_TEMPLATES = 'index-templates';
 
 /** What the handler is given: names of Secrets, never what is in them. */
 interface Installation {
-  readonly elasticsearch: Output['elasticsearch'];
+  readonly store: Store;
   /** Where the Secrets are. */
   readonly namespace: string;
   /** Another one when a Secret was changed: what was refused is tried at once. */
@@ -34,40 +35,40 @@ export interface Installed {
 
 /** The effect that an agent asks for: none without a store, or where the user sees to the templates. */
 export function templateEffects(self: Agent, findings?: Findings): readonly Effect[] {
-  const elasticsearch = self.spec.output?.elasticsearch;
-  if (elasticsearch === undefined || elasticsearch.manageTemplates === false) return [];
-  const names = new Set(secretNeeds(self.spec.output).map(({ name }) => name));
+  const store = storeOf(self.spec.output);
+  if (store === undefined || store.manageTemplates === false) return [];
+  const names = new Set(secretNeeds(store).map(({ name }) => name));
   const secrets = secretVersion(findings, names);
   const namespace = targetNamespace(self);
-  const input: Installation = { elasticsearch, namespace, ...(secrets === undefined ? {} : { secrets }) };
+  const input: Installation = { store, namespace, ...(secrets === undefined ? {} : { secrets }) };
   // The turn of an agent waits for its effects: a store that does not answer must not hold up a status for long.
   return [{ handler: INDEX_TEMPLATES, key: INDEX_TEMPLATES, input, every: '10m', timeout: '10s' }];
 }
 
 /** The handler. */
 export const installTemplates = defineEffect<Installation>(
-  async ({ elasticsearch, namespace }, context): Promise<Installed> => {
-    const store = await addressOf(elasticsearch, namespace, context);
+  async ({ store, namespace }, context): Promise<Installed> => {
+    const address = await addressOf(store, namespace, context);
     const { signal } = context;
     const remarks: string[] = [];
-    const { indices, retentionDays = {} } = elasticsearch;
+    const { indices, retentionDays = {} } = store;
     const retained: Partial<Record<keyof typeof indices, string>> = {};
     for (const [key, days] of Object.entries(retentionDays) as ['events' | 'inventory', number][]) {
-      if (!(await hasLifecycles(store, signal))) {
+      if (!(await hasLifecycles(address, signal))) {
         remarks.push(
           'the store has no lifecycle management (it came with another distribution of Elasticsearch): nothing is deleted by age',
         );
         break;
       }
       const policy = retentionPolicy(indices[key], days);
-      await put(store, `/_ilm/policy/${encodeURIComponent(policy.name)}`, policy, 'manage_ilm', signal);
+      await put(address, `/_ilm/policy/${encodeURIComponent(policy.name)}`, policy, 'manage_ilm', signal);
       retained[key] = policy.name;
     }
     const templates = indexTemplates(indices, retained);
     for (const template of templates) {
       const path = `/_index_template/${encodeURIComponent(template.name)}`;
-      await put(store, path, template, 'manage_index_templates', signal);
-      remarks.push(...(await olderIndex(store, template, signal)));
+      await put(address, path, template, 'manage_index_templates', signal);
+      remarks.push(...(await olderIndex(address, template, signal)));
     }
     return { templates: templates.map(({ name }) => name), remarks };
   },
@@ -92,7 +93,7 @@ async function put(
     throw new StoreTrouble(
       'Forbidden',
       `the account of spec.output may not write ${name}: give it the cluster privilege ${privilege}, or install the templates of ` +
-        'deploy/elasticsearch yourself and set spec.output.elasticsearch.manageTemplates to false',
+        `deploy/elasticsearch yourself and set ${store.path}.manageTemplates to false`,
     );
   if (answer.status !== 200)
     throw new StoreTrouble('Refused', `the store refuses ${name}: ${answer.status} ${reasonOf(answer.body)}`.trimEnd());
@@ -115,7 +116,7 @@ async function olderIndex(
 }
 
 async function addressOf(
-  { url, tls, auth }: Output['elasticsearch'],
+  { url, tls, auth, path }: Store,
   namespace: string,
   { read }: EffectContext,
 ): Promise<StoreAddress> {
@@ -132,6 +133,7 @@ async function addressOf(
   const { caSecretRef, insecureSkipVerify } = tls ?? {};
   return {
     url,
+    path,
     ...(authorization === undefined ? {} : { authorization }),
     ...(caSecretRef === undefined ? {} : { ca: await secretValue(caSecretRef.name, caSecretRef.key) }),
     ...(insecureSkipVerify === undefined ? {} : { insecureSkipVerify }),
@@ -139,7 +141,7 @@ async function addressOf(
 }
 
 async function authorizationOf(
-  auth: Output['elasticsearch']['auth'],
+  auth: Store['auth'],
   secretValue: (name: string, key: string) => Promise<string>,
 ): Promise<string | undefined> {
   // Files that Secrets are made from often end in a line break, which is never meant.

@@ -8,6 +8,7 @@
  */
 import type { ConditionNote, EffectOutcome, EventNote } from '@keelson/runtime';
 import type { Agent } from '../../resource.ts';
+import { storeOf } from '../../store.ts';
 import type { Installed } from './install.ts';
 
 const CONDITION = 'IndexTemplatesReady';
@@ -24,10 +25,10 @@ export const noStanding: Standing = { conditions: [], events: [] };
 
 /** Out of how the effect ended, if it has. */
 export function templateStanding({ spec, status }: Agent, outcome: EffectOutcome | undefined): Standing {
-  const store = spec.output?.elasticsearch;
+  const store = storeOf(spec.output);
   if (store === undefined) return noStanding;
   if (store.manageTemplates === false)
-    return { ...noStanding, text: 'not managed: spec.output.elasticsearch.manageTemplates is false' };
+    return { ...noStanding, text: `not managed: ${store.path}.manageTemplates is false` };
   if (outcome === undefined) return { ...before(status), events: [] };
   if (outcome.state === 'done') return inPlace(outcome.result as Installed);
   const { reason, message } = split(outcome.message);

@@ -10,6 +10,8 @@ import { request as secure } from 'node:https';
 
 export interface StoreAddress {
   readonly url: string;
+  /** Where the user wrote it down. */
+  readonly path: string;
   /** Value of the header of that name. */
   readonly authorization?: string;
   /** PEM; the certificates of the machine when left out. */
@@ -65,12 +67,13 @@ export async function ask(
 }
 
 function exchange(
-  { url, authorization, ca, insecureSkipVerify }: StoreAddress,
+  store: StoreAddress,
   method: string,
   path: string,
   body: object | undefined,
   signal: AbortSignal,
 ): Promise<StoreAnswer> {
+  const { url, authorization, ca, insecureSkipVerify } = store;
   const target = new URL(url);
   const content = body === undefined ? undefined : JSON.stringify(body);
   const options = {
@@ -93,7 +96,7 @@ function exchange(
   return new Promise((resolve, reject) => {
     const fail = (error: unknown) => {
       clearTimeout(impatience);
-      reject(toTrouble(error, target.origin));
+      reject(toTrouble(error, store));
     };
     const sent = request(whole, options, (response) => {
       let text = '';
@@ -111,12 +114,13 @@ function exchange(
   });
 }
 
-function toTrouble(error: unknown, origin: string): StoreTrouble {
+function toTrouble(error: unknown, { url, path }: StoreAddress): StoreTrouble {
+  const { origin } = new URL(url);
   const code = codeOf(error);
   if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ERR_TLS|ERR_SSL|EPROTO|ERR_OSSL)/.test(code))
     return new StoreTrouble(
       'CertificateRefused',
-      `the certificate of ${origin} is refused (${code}): name its authority in spec.output.elasticsearch.tls.caSecretRef`,
+      `the certificate of ${origin} is refused (${code}): name its authority in ${path}.tls.caSecretRef`,
     );
   // Resolvers answer now this, now that for a name that they do not know.
   const why =

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { recorded as falco } from '../../features/falco/testing/recorded.ts';
 import { recorded as osquery } from '../../features/osquery/testing/recorded.ts';
 import { recorded as tetragon } from '../../features/tetragon/testing/recorded.ts';
-import { outputOf } from '../testing/sources.ts';
+import { storeWith } from '../testing/sources.ts';
 import { indexTemplates, retentionPolicy, templateFiles } from './templates.ts';
 
-const { indices } = outputOf().elasticsearch;
+const { indices } = storeWith();
 interface Body {
   readonly index_patterns: readonly string[];
   readonly data_stream?: object;

@@ -2,7 +2,7 @@
  * The index templates of a store, one an index, and the policies by which old events go. Pure: put in place by install.ts, and written
  * to deploy/elasticsearch for those who install by hand.
  */
-import type { Output } from '../../resource.ts';
+import type { Store } from '../../store.ts';
 import { eventMappings, vulnerabilityMappings } from './mappings.ts';
 
 /** Above the templates that Elastic ships (100 and 200), below what users write to overrule. */
@@ -10,7 +10,7 @@ const PRIORITY = 300;
 /** Of ours there are fewer than a hundred. */
 const MOST_FIELDS = 500;
 
-type Indices = Output['elasticsearch']['indices'];
+type Indices = Store['indices'];
 
 export interface NamedBody {
   readonly name: string;

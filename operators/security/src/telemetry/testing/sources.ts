@@ -1,5 +1,6 @@
 /** Sources for tests, in the form of real tools. */
-import type { Output } from '../../resource.ts';
+import type { Output, StoreSettings } from '../../resource.ts';
+import type { Store } from '../../store.ts';
 import type { LogSource } from '../source.ts';
 
 /** Tells time and severity. */
@@ -29,8 +30,13 @@ export const census: LogSource = {
   time: { field: 'unixTime', layout: 's', layoutType: 'epoch' },
 };
 
-/** A store, with whatever else is said of it. */
-export function outputOf(elasticsearch: Partial<Output['elasticsearch']> = {}): Output {
+/** An Elasticsearch as `spec.output` names it, with whatever else is said of it. */
+export function outputOf(more: Partial<StoreSettings> = {}): Output {
   const indices = { events: 'security-events', inventory: 'security-inventory', vulnerability: 'security-vuln' };
-  return { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', indices, ...elasticsearch } };
+  return { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', indices, ...more } };
+}
+
+/** The same as everything else sees it. */
+export function storeWith(more: Partial<StoreSettings> = {}): Store {
+  return { ...outputOf(more).elasticsearch, kind: 'elasticsearch', path: 'spec.output.elasticsearch' };
 }
