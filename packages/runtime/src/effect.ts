@@ -26,6 +26,11 @@ export interface EffectContext {
   /** Aborted when the time is up or the process stops: to be passed on to whatever the handler waits for. */
   readonly signal: AbortSignal;
   readonly namespace?: string;
+  /**
+   * What the handler wants to know when it runs again for this key, such as figures to compare with; whatever its input. In memory
+   * only, as outcomes are: empty after a restart, gone when the effect is no longer asked for. Nothing in it wakes anybody.
+   */
+  readonly memory: Map<string, unknown>;
 }
 
 /** Sees to an effect; its result (plain data, no secrets) is kept in the outcome. A thrown error is a failed outcome and is retried. */

@@ -96,6 +96,24 @@ describe('the effect runner', () => {
     expect(calls).toEqual([1, 1]);
   });
 
+  it('gives a handler what it noted before, over other inputs and failures, until the effect is no longer asked for', async () => {
+    const { run, runner, clock } = setUp(({ n }, { memory }) => {
+      const seen = [...((memory.get('seen') as number[] | undefined) ?? []), n];
+      memory.set('seen', seen);
+      if (n === 2) throw new Error('two');
+      return seen;
+    });
+    const result = () => runner.outcomes('uid').get('a');
+    await run(template(1));
+    const { dueInMs = 0 } = await run(template(2));
+    await clock.advance(dueInMs);
+    await run(template(3));
+    expect(result()).toMatchObject({ result: [1, 2, 3] });
+    await run();
+    await run(template(4));
+    expect(result()).toMatchObject({ result: [4] });
+  });
+
   it('goes by what `every` says now, not by what it said when it last ran', async () => {
     const { calls, run, clock } = setUp(() => 'ok');
     await run(template(1, { every: '1h' }));

@@ -16,7 +16,7 @@ import { withTimeLimit } from '../time-limit.ts';
 
 export interface EffectRun {
   readonly effects: readonly Effect[];
-  readonly context: EffectContext;
+  readonly context: Omit<EffectContext, 'memory'>;
   /** Knows the Secrets that the context's reader has read. */
   readonly redactor: Redactor;
 }
@@ -52,6 +52,8 @@ interface Kept {
   readonly endedAt: number;
   /** Of a failure: how long to wait before the next try. */
   readonly retryMs: number;
+  /** The handler's own, from run to run. */
+  readonly memory: Map<string, unknown>;
 }
 
 /** An effect that was looked at and found sound. */
@@ -80,16 +82,18 @@ export function createEffectRunner(options: {
   async function perform(uid: string, asked: Asked, before: Kept | undefined, run: EffectRun): Promise<Kept> {
     const { effect, identity } = asked;
     const at = new Date(clock.now());
+    const memory = before?.memory ?? new Map<string, unknown>();
     const ended = (outcome: EffectOutcome, retryMs = 0): Kept => ({
       identity,
       outcome: freeze(outcome),
       endedAt: clock.monotonic(),
       retryMs,
+      memory,
     });
     try {
       const what = `effect '${effect.key}'`;
       const limit = { clock, ms: asked.timeoutMs, signal: run.context.signal, what };
-      const result = await withTimeLimit(limit, (signal) => call(uid, asked, { ...run.context, signal }));
+      const result = await withTimeLimit(limit, (signal) => call(uid, asked, { ...run.context, signal, memory }));
       return ended({ state: 'done', at, result: run.redactor.value(result) });
     } catch (error) {
       if (run.context.signal.aborted || isOperatorBug(error)) throw error;
