@@ -34,8 +34,8 @@ test-faults: install parts ## kills, cut streams, lost leases, and 60 s of silen
 test-pack: install build ## the packages install into an empty project and run on Node 22 and 24
 	@$(VITEST) run --project pack $(ARGS)
 
-test-parts: install parts ## what we generate, given to the programs that read it: the real OpenTelemetry Collector and Elasticsearch (needs JDK 17 and Maven)
-	@$(RUN) testbed/src/main.ts ensure otelcol elasticsearch7
+test-parts: install parts ## what we generate, given to the programs that read it: the real OpenTelemetry Collector, Elasticsearch and OpenSearch (needs JDK 17 and Maven)
+	@$(RUN) testbed/src/main.ts ensure otelcol elasticsearch7 opensearch
 	@$(VITEST) run --project parts $(ARGS)
 
 test-e2e: ## a real kubelet and containerd (comes with the installation on a real cluster)

@@ -58,7 +58,7 @@ export interface MavenRecipe {
 }
 
 /** The names of all parts. */
-export type PartName = 'controlplane' | 'kwok' | 'crds' | 'otelcol' | 'elasticsearch7';
+export type PartName = 'controlplane' | 'kwok' | 'crds' | 'otelcol' | 'elasticsearch7' | 'opensearch';
 
 const kubernetesVersion = 'k8s.io/component-base/version';
 
@@ -127,6 +127,14 @@ export const parts: readonly (Part & { readonly name: PartName })[] = [
     name: 'elasticsearch7',
     title: 'Elasticsearch',
     version: '7.17.29',
+    coldBuild: 'half a minute',
+    standard: false,
+    recipe: { kind: 'maven', mainClass: 'SingleNode', jdk: 17 },
+  },
+  {
+    name: 'opensearch',
+    title: 'OpenSearch',
+    version: '2.19.4',
     coldBuild: 'half a minute',
     standard: false,
     recipe: { kind: 'maven', mainClass: 'SingleNode', jdk: 17 },

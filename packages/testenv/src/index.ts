@@ -9,7 +9,6 @@ export {
 } from './collector.ts';
 export type { Flags } from './control-plane.ts';
 export type { CrdSource } from './crds.ts';
-export { type Elasticsearch, type ElasticsearchOptions, startElasticsearch } from './elasticsearch.ts';
 export type { Exchange, ExchangeMatch } from './fault-proxy/exchange.ts';
 export type { WritePause } from './fault-proxy/pause.ts';
 export type { FaultProxy, RequestHook, ResponseHook } from './fault-proxy/proxy.ts';
@@ -17,6 +16,13 @@ export type { EventChoice, FaultAction, FaultRule, RuleHandle, WatchEvent } from
 export type { KubectlOptions } from './kubectl.ts';
 export type { SimulatedNode } from './nodes.ts';
 export type { Part, PartFailure } from './part.ts';
+export {
+  type SearchStore as Elasticsearch,
+  type SearchStore,
+  type SearchStoreOptions,
+  startElasticsearch,
+  startOpenSearch,
+} from './search-store.ts';
 export { type SimulatedTrouble, simulateAnnotation } from './stages.ts';
 export type { Standalone, StandaloneOptions } from './standalone.ts';
 export { startTestEnv } from './start.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensurePart } from '@keelson/testbed';
-import { type Elasticsearch, startElasticsearch, startTestEnv, type TestEnv } from '@keelson/testenv';
+import { type SearchStore, startElasticsearch, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keelson } from '../testing/keelson.ts';
 import { vulnerability, vulnerabilityReport } from './testing/reports.ts';
@@ -14,7 +14,7 @@ const folder = '/apis/aquasecurity.github.io/v1alpha1/namespaces/default/vulnera
 
 describe('keelson report vulnerabilities into Elasticsearch', () => {
   let env: TestEnv;
-  let store: Elasticsearch;
+  let store: SearchStore;
   let busy: { readonly url: string; readonly refused: number; close(): void };
 
   beforeAll(async () => {

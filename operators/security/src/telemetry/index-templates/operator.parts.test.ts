@@ -1,6 +1,6 @@
 /** The operator under its own permissions, and a real Elasticsearch that comes late: templates wait for it, and nothing waits for them. */
 import { Event, manifest, Namespace } from '@keelson/schema';
-import { type Elasticsearch, startElasticsearch } from '@keelson/testenv';
+import { type SearchStore, startElasticsearch } from '@keelson/testenv';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { agentOf } from '../../testing/agent.ts';
 import { type Stage, startStage } from '../../testing/stage.ts';
@@ -8,7 +8,7 @@ import { type Stage, startStage } from '../../testing/stage.ts';
 const ref = { name: 'main', namespace: 'security-system' };
 
 let stage: Stage;
-let store: Elasticsearch;
+let store: SearchStore;
 beforeAll(async () => {
   [stage, store] = await Promise.all([startStage(), startElasticsearch()]);
 });
@@ -36,8 +36,8 @@ test('a store that is away is told of, and no condition is False for it', async 
 test('it comes back, and the templates are in place by themselves', async () => {
   await store.part.start();
   const { message } = await stage.untilCondition(ref, 'IndexTemplatesReady', { status: 'True', reason: 'InPlace' });
-  expect(message).toBe('3 index templates are in place');
-  for (const index of ['security-events', 'security-inventory', 'security-vuln'])
+  expect(message).toBe('4 index templates are in place');
+  for (const index of ['security-events', 'security-inventory', 'security-vuln', 'security-dead-letters'])
     expect((await templateIn(index)).status).toBe(200);
 });
 

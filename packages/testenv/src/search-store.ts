@@ -1,8 +1,9 @@
 /**
- * A real, empty Elasticsearch 7.17 on this machine, ready in about five seconds, for tests of what is stored and found.
+ * A real, empty search store on this machine, ready in a few seconds, for tests of what is stored and found: Elasticsearch 7.17 or
+ * OpenSearch 2.19.
  *
- * It is the server as published, without plugins: index templates, bulk requests and searches are the real thing; there is
- * no authentication, no TLS and no lifecycle policies, which are plugins. Java 17 or newer must be on the PATH.
+ * Each is the server as published, without plugins: index templates, bulk requests, searches and the headers of answers are the real thing;
+ * there is no authentication, no TLS and no lifecycle management, which are plugins. Java 17 or newer must be on the PATH.
  */
 import { join } from 'node:path';
 import { ensurePart } from '@keelson/testbed';
@@ -10,27 +11,39 @@ import { request } from 'undici';
 import { findFreePort } from './ports.ts';
 import { type Standalone, type StandaloneOptions, startStandalone } from './standalone.ts';
 
-/** A running Elasticsearch. */
-export interface Elasticsearch extends Standalone {
+/** A running store. */
+export interface SearchStore extends Standalone {
   /** Where it serves, without a slash at the end; it stays the same over restarts. */
   readonly url: string;
 }
 
-/** How Elasticsearch is started. */
-export interface ElasticsearchOptions extends StandaloneOptions {
-  /** How long it may take to become ready; defaults to 60 s. */
+/** How a store is started. */
+export interface SearchStoreOptions extends StandaloneOptions {
+  /** How long it may take to become ready; defaults to two minutes. */
   readonly readyWithinMs?: number;
 }
 
 /** Starts Elasticsearch and resolves when it takes documents. */
-export async function startElasticsearch(options: ElasticsearchOptions = {}): Promise<Elasticsearch> {
-  const { path } = await ensurePart('elasticsearch7');
+export function startElasticsearch(options: SearchStoreOptions = {}): Promise<SearchStore> {
+  return startSearchStore('elasticsearch7', options);
+}
+
+/** Starts OpenSearch and resolves when it takes documents. */
+export function startOpenSearch(options: SearchStoreOptions = {}): Promise<SearchStore> {
+  return startSearchStore('opensearch', options);
+}
+
+async function startSearchStore(
+  name: 'elasticsearch7' | 'opensearch',
+  options: SearchStoreOptions,
+): Promise<SearchStore> {
+  const { path } = await ensurePart(name);
   let url = '';
   const started = await startStandalone(async (dir) => {
     const port = await findFreePort();
     url = `http://127.0.0.1:${port}`;
     return {
-      name: 'elasticsearch',
+      name,
       command: [
         'java',
         '-Xms256m',
@@ -54,7 +67,7 @@ export async function startElasticsearch(options: ElasticsearchOptions = {}): Pr
           },
           () => false,
         ),
-      readyWithinMs: options.readyWithinMs ?? 60_000,
+      readyWithinMs: options.readyWithinMs ?? 120_000,
     };
   }, options);
   return { ...started, url };
