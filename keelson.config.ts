@@ -42,7 +42,12 @@ export default defineConfig({
       const { cliReference } = await import('@keelson/cli/reference');
       const { toMetricsReference } = await import('@keelson/runtime');
       const { templateFiles, toFeatureReference } = await import('@keelson/security');
-      const indices = { events: 'security-events', inventory: 'security-inventory', vulnerability: 'security-vuln' };
+      const indices = {
+        events: 'security-events',
+        inventory: 'security-inventory',
+        vulnerability: 'security-vuln',
+        deadLetters: 'security-dead-letters',
+      };
       return [
         { path: 'docs/reference/cli.md', content: cliReference() },
         { path: 'docs/reference/metrics.md', content: toMetricsReference() },

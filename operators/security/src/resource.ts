@@ -9,6 +9,7 @@ import {
   freeForm,
   type Instance,
   int32,
+  int64,
   keyRef,
   labels,
   listMap,
@@ -17,6 +18,7 @@ import {
   objectName,
   type Static,
   Type,
+  timestamp,
   url,
   withRules,
 } from '@keelson/schema';
@@ -78,6 +80,7 @@ const store = Type.Object(
         events: indexName('security-events', 'what Falco and Tetragon see'),
         inventory: indexName('security-inventory', 'what osquery finds'),
         vulnerability: indexName('security-vuln', 'vulnerabilities'),
+        deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
       },
       { default: {} },
     ),
@@ -155,6 +158,22 @@ const status = Type.Object({
     receivers: Type.Optional(Type.Array(Type.String(), { description: 'What the collectors on the nodes read.' })),
     indices: Type.Optional(Type.Array(Type.String(), { description: 'Where it goes.' })),
     templates: Type.Optional(Type.String({ description: 'Whether the index templates of the store are in place.' })),
+    tools: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Object({
+          lastEventTime: Type.Optional(
+            timestamp({
+              description: 'When an event of it was last read on a node. Up to ten minutes late while events flow.',
+            }),
+          ),
+          waiting: Type.Optional(
+            int64({ description: 'About how many of its events wait on their way, when something holds them up.' }),
+          ),
+        }),
+        { description: 'How the events of each tool flow: keys are the names of tools.' },
+      ),
+    ),
   }),
   inventory: Type.Array(Type.String(), { description: 'Every object that is kept: kind, namespace and name.' }),
   version: Type.String({ description: 'Version of the operator that wrote this.' }),

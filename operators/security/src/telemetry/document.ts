@@ -50,6 +50,8 @@ export const documentProcessor = {
     'set(log.attributes["event.severity"], log.severity_number) where log.severity_number > 0',
     'set(log.body, log.attributes)',
     `delete_key(log.body, "${DOCUMENT_ID}")`,
+    // What is in the body need not wait in the queue a second time.
+    `keep_keys(log.attributes, ["${DOCUMENT_ID}"])`,
   ],
 };
 

@@ -1,12 +1,12 @@
 /** The index templates in a real Elasticsearch: they hold whatever tools may write, and come back when somebody changes them. */
-import { type Elasticsearch, startElasticsearch } from '@keelson/testenv';
+import { type SearchStore, startElasticsearch } from '@keelson/testenv';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeWith } from '../testing/sources.ts';
 import { installTemplates } from './install.ts';
 
-const context = { read: { find: async () => undefined }, signal: new AbortController().signal };
+const context = { read: { find: async () => undefined }, signal: new AbortController().signal, memory: new Map() };
 
-let store: Elasticsearch;
+let store: SearchStore;
 beforeAll(async () => {
   store = await startElasticsearch();
 });
@@ -104,9 +104,14 @@ test('a vulnerability that the store could not read a date of is still held', as
 
 test('a store without lifecycle management is told of, and so is an index that is older than its template', async () => {
   await ask('PUT', '/acme-events', {});
-  const indices = { events: 'acme-events', inventory: 'acme-inventory', vulnerability: 'acme-vuln' };
+  const indices = {
+    events: 'acme-events',
+    inventory: 'acme-inventory',
+    vulnerability: 'acme-vuln',
+    deadLetters: 'acme-dead',
+  };
   expect(await install({ indices, retentionDays: { events: 30 } })).toEqual({
-    templates: ['keelson.acme-events', 'keelson.acme-inventory', 'keelson.acme-vuln'],
+    templates: ['keelson.acme-events', 'keelson.acme-inventory', 'keelson.acme-vuln', 'keelson.acme-dead'],
     remarks: [
       expect.stringContaining('the store has no lifecycle management'),
       'acme-events is older than its template and keeps its own mapping: reindex it, or delete it',

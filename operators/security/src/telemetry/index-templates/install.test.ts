@@ -48,7 +48,12 @@ function install(settings: Partial<StoreSettings> = {}, found: object | null = s
 describe('the index templates are put in place', () => {
   test('one an index, and nothing is asked about lifecycles where all is kept', async () => {
     expect(await install()).toEqual({
-      templates: ['keelson.security-events', 'keelson.security-inventory', 'keelson.security-vuln'],
+      templates: [
+        'keelson.security-events',
+        'keelson.security-inventory',
+        'keelson.security-vuln',
+        'keelson.security-dead-letters',
+      ],
       remarks: [],
     });
     expect(requests.map(({ what }) => what)).toEqual([
@@ -58,6 +63,8 @@ describe('the index templates are put in place', () => {
       'GET /security-inventory/_mapping',
       'PUT /_index_template/keelson.security-vuln',
       'GET /security-vuln/_mapping',
+      'PUT /_index_template/keelson.security-dead-letters',
+      'GET /security-dead-letters/_mapping',
     ]);
   });
 

@@ -119,3 +119,20 @@ export const vulnerabilityMappings = {
     }),
   },
 };
+
+/** What `keelson relay` keeps of documents that the store refuses: whatever is wrong with one, it is one text here. */
+export const deadLetterMappings = {
+  ...asWritten,
+  dynamic_templates: [texts],
+  properties: {
+    '@timestamp': date,
+    security_tool: keyword,
+    // To be read and not searched, so that it may have any length.
+    event: object({ kind: keyword, original: { type: 'keyword', index: false, doc_values: false } }),
+    error: object({ type: keyword, message: text }),
+    http: object({ response: object({ status_code: long }) }),
+    dead_letter: object({ index: keyword, id: keyword, bytes: long, cut: { type: 'boolean' } }),
+    kubernetes: object({ node: object({ name: keyword }) }),
+    orchestrator: object({ cluster: object({ name: keyword }) }),
+  },
+};

@@ -21,6 +21,7 @@ describe('the index templates', () => {
       ['keelson.acme-events', 'acme-events'],
       ['keelson.security-inventory', 'security-inventory'],
       ['keelson.security-vuln', 'security-vuln'],
+      ['keelson.security-dead-letters', 'security-dead-letters'],
     ]);
     for (const { index, body } of indexTemplates(named)) expect((body as Body).index_patterns).toEqual([index]);
   });
@@ -62,6 +63,7 @@ describe('the index templates', () => {
       'security-events.json',
       'security-inventory.json',
       'security-vuln.json',
+      'security-dead-letters.json',
     ]);
     expect(JSON.parse(files[0]?.content ?? '')).toEqual(bodyOf('security-events'));
   });

@@ -3,7 +3,7 @@
  * to deploy/elasticsearch for those who install by hand.
  */
 import type { Store } from '../../store.ts';
-import { eventMappings, vulnerabilityMappings } from './mappings.ts';
+import { deadLetterMappings, eventMappings, vulnerabilityMappings } from './mappings.ts';
 
 /** Above the templates that Elastic ships (100 and 200), below what users write to overrule. */
 const PRIORITY = 300;
@@ -26,6 +26,7 @@ const holds: Readonly<Record<keyof Indices, { readonly what: string; readonly ma
   events: { what: 'What Falco and Tetragon saw.', mappings: eventMappings },
   inventory: { what: 'What osquery found.', mappings: eventMappings },
   vulnerability: { what: 'Vulnerabilities that trivy-operator found.', mappings: vulnerabilityMappings },
+  deadLetters: { what: 'Documents that the store refused, and why.', mappings: deadLetterMappings },
 };
 
 /** Marks what is ours, in templates and in the indices that come of them. */

@@ -32,7 +32,12 @@ export const census: LogSource = {
 
 /** An Elasticsearch as `spec.output` names it, with whatever else is said of it. */
 export function outputOf(more: Partial<StoreSettings> = {}): Output {
-  const indices = { events: 'security-events', inventory: 'security-inventory', vulnerability: 'security-vuln' };
+  const indices = {
+    events: 'security-events',
+    inventory: 'security-inventory',
+    vulnerability: 'security-vuln',
+    deadLetters: 'security-dead-letters',
+  };
   return { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', indices, ...more } };
 }
 
