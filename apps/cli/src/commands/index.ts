@@ -7,6 +7,7 @@ import { generateCommand } from './generate.ts';
 import { newCommand } from './new.ts';
 import { planCommand } from './plan.ts';
 import { rbacCommand } from './rbac.ts';
+import { relayCommand } from './relay.ts';
 import { renderCommand } from './render.ts';
 import { reportCommand } from './report.ts';
 import { runCommand } from './run.ts';
@@ -26,5 +27,6 @@ export const commands: readonly ((shell: Shell) => Command)[] = [
   generateCommand,
   newCommand,
   reportCommand,
+  relayCommand,
   versionCommand,
 ];

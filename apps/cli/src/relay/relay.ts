@@ -1,0 +1,139 @@
+/**
+ * `keelson relay`: stands between the collector of a gateway and the store, and sees to it that a document which the store refuses is
+ * neither lost nor in the way. It runs in the pod of the gateway and listens on its loopback. What becomes of a request: deliver.ts.
+ *
+ * Invariant: it holds nothing. Ended in any way and at any time, the collector finds nobody there, waits, and sends again.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import type { RelayOptions } from '../commands/relay.ts';
+import { failure } from '../failure.ts';
+import { onInterrupt } from '../run/signals.ts';
+import type { Shell } from '../shell.ts';
+import type { Answer, Bulk } from './bulk.ts';
+import { deliver, failed } from './deliver.ts';
+import { Journal } from './journal.ts';
+import { Store } from './store.ts';
+
+/** Far more than a gateway sends at once. */
+const LARGEST_BODY = 128 * 1024 * 1024;
+/** For requests that are under way when it is told to end. */
+const DRAIN_MS = 20_000;
+/** Longer than the other side keeps a connection that it does not use, so that none is closed while it begins to. */
+const IDLE_MS = 120_000;
+
+/** Runs until a signal ends it. */
+export async function relay(options: RelayOptions, shell: Shell): Promise<void> {
+  const store = await openStore(options, shell);
+  const journal = new Journal(shell.out, () => new Date());
+  const interruption = onInterrupt(shell, (signal) => journal.say({ level: 'info', message: `ending on ${signal}` }));
+  const gate = bulkServer(async (bulk) => {
+    const answer = await deliver(bulk, {
+      ask: (one) => store.ask(one),
+      deadLetters: options.deadLetters,
+      now: () => new Date(),
+      tell: (letter, outcome) => journal.refused(letter, outcome),
+    });
+    journal.answered(answer);
+    return answer;
+  });
+  const status = statusServer(journal);
+  try {
+    const { host, port } = options.listen;
+    const [at, statusAt] = [await listen(gate, port, host), await listen(status, options.statusPort)];
+    journal.say({ level: 'info', message: 'ready', listen: at, status: statusAt, store: options.url });
+    if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
+  } finally {
+    await end(gate, DRAIN_MS);
+    await end(status, 0);
+    await store.close();
+    interruption.release();
+  }
+}
+
+async function openStore({ url, caFile, insecureSkipVerify }: RelayOptions, shell: Shell): Promise<Store> {
+  const file = caFile === undefined ? undefined : resolve(shell.cwd, caFile);
+  try {
+    return await Store.open({
+      url: new URL(url),
+      ...(file === undefined ? {} : { caFile: file }),
+      ...(insecureSkipVerify === undefined ? {} : { insecureSkipVerify }),
+    });
+  } catch (error) {
+    throw failure('usage', `--ca-file ${file} cannot be read`, 'name a file with certificates in PEM', error);
+  }
+}
+
+/** Takes `POST …/_bulk`, as an exporter sends it, and nothing else. */
+export function bulkServer(take: (bulk: Bulk) => Promise<Answer>): Server {
+  const server = createServer({ keepAliveTimeout: IDLE_MS }, async (request, response) => {
+    // The exporter talks to nothing that does not say that it is Elasticsearch, OpenSearch included.
+    const say = ({ status, body }: Answer) =>
+      response
+        .writeHead(status, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
+        .end(body);
+    const { method, url = '' } = request;
+    if (method !== 'POST' || !/^(\/[^/?]+)?\/_bulk(\?|$)/.test(url)) return say(failed(404, 'only _bulk is relayed'));
+    try {
+      const body = await bodyOf(request);
+      if (body === undefined) return say(failed(413, 'the request is too large for the relay'));
+      const { authorization } = request.headers;
+      const gzip = request.headers['content-encoding'] === 'gzip';
+      return say(await take({ path: url, body, gzip, ...(authorization === undefined ? {} : { authorization }) }));
+    } catch {
+      // A body that is not what it says, or whose sender has gone: it is with its sender still.
+      return say(failed(500, 'the request could not be read'));
+    }
+  });
+  return server;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    if (size > LARGEST_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** For the kubelet and for Prometheus. */
+function statusServer(journal: Journal): Server {
+  return createServer(({ url }, response) => {
+    if (url === '/healthz') return response.writeHead(200).end('ok\n');
+    if (url === '/metrics')
+      return response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(journal.figures());
+    return response.writeHead(404).end();
+  });
+}
+
+async function listen(server: Server, port: number, host?: string): Promise<string> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw failure(
+      'failed',
+      `cannot listen on port ${port}: ${why}`,
+      'choose another one with --listen or --status-port',
+      error,
+    );
+  }
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  return family === 'IPv6' ? `[${address}]:${taken}` : `${address}:${taken}`;
+}
+
+async function end(server: Server, withinMs: number): Promise<void> {
+  if (!server.listening) return;
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const impatience = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(impatience);
+}
