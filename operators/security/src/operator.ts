@@ -11,7 +11,7 @@
  *   6 prune       the engine: what carries this agent's marks and is neither wanted nor kept
  *   7 report      how every feature does
  *
- * Outside the cluster, by the engine: index templates in the store, as an effect.
+ * By the engine too, as effects: index templates in the store, and what the collectors tell of the events that flow through them.
  */
 import { apply, defineOperator } from '@keelson/runtime';
 import { Secret } from '@keelson/schema';
@@ -23,6 +23,7 @@ import { SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
 import { dress, sharedObjects } from './steps/dress.ts';
+import { healthOf } from './steps/health.ts';
 import { keptRefs } from './steps/kept.ts';
 import { ownedKinds, passedOn, watchedKinds } from './steps/kinds.ts';
 import { lookOutside, type Outside } from './steps/outside.ts';
@@ -30,11 +31,21 @@ import { recheckAfter } from './steps/recheck.ts';
 import { report } from './steps/report.ts';
 import { selectFeatures } from './steps/select.ts';
 import { synthesise } from './steps/synthesise.ts';
+import type { Reach } from './telemetry/health/ask.ts';
+import { createHealthCheck, PIPELINE_HEALTH } from './telemetry/health/check.ts';
 import { INDEX_TEMPLATES, installTemplates, templateEffects } from './telemetry/index-templates/install.ts';
 import { noStanding, templateStanding } from './telemetry/index-templates/standing.ts';
 
+export interface SecurityOperatorOptions {
+  /** Where a collector tells its figures; at its pod unless told, for an operator that reaches pods in another way. */
+  readonly reachCollector?: Reach;
+}
+
 /** The operator over a list of features: ours, or ours and somebody's own. */
-export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
+export function createSecurityOperator(
+  list: readonly Feature[] = allFeatures,
+  { reachCollector }: SecurityOperatorOptions = {},
+) {
   const features = featureList(list);
   const ids = features.map(({ id }) => id);
   const owns = ownedKinds(features);
@@ -54,7 +65,7 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
     grants: passedOn(features),
     admission: createAdmission(features),
     observe: (context) => lookOutside(context, features),
-    effects: { [INDEX_TEMPLATES]: installTemplates },
+    effects: { [INDEX_TEMPLATES]: installTemplates, [PIPELINE_HEALTH]: createHealthCheck(reachCollector) },
 
     reconcile(observed) {
       const { self, external: outside } = observed;
@@ -69,12 +80,13 @@ export function createSecurityOperator(list: readonly Feature[] = allFeatures) {
       const objects = [...shared, ...contributedObjects];
       const installs = objects.length > 0;
       const templates = installs ? templateStanding(self, observed.effects.get(INDEX_TEMPLATES)) : noStanding;
+      const health = healthOf(observed, selection, [...objects, ...selection.kept]);
       return apply({
         objects,
         keep: keptRefs(selection.kept, owns),
-        status: report({ observed, selection, contributions, objects, unmatched, templates }),
-        effects: installs ? templateEffects(self, outside?.secrets) : [],
-        events: templates.events,
+        status: report({ observed, selection, contributions, objects, unmatched, templates, health: health.standing }),
+        effects: [...(installs ? templateEffects(self, outside?.secrets) : []), ...health.effects],
+        events: [...templates.events, ...health.standing.events],
         recheckAfter: recheckAfter(observed, objects, owns),
       });
     },

@@ -9,6 +9,8 @@ export const podFields: readonly string[] = [
   // The node that a pod of a DaemonSet is meant for, before it is there.
   'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.matchFields',
   'status.phase',
+  // Collectors are asked how events flow.
+  'status.podIP',
   'status.reason',
   'status.message',
   'status.conditions',

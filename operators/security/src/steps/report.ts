@@ -9,6 +9,7 @@ import { conditionOf } from '../feature-id.ts';
 import { FEATURE_LABEL } from '../names.ts';
 import type { Agent, SecurityAgent } from '../resource.ts';
 import { storeOf } from '../store.ts';
+import type { HealthStanding } from '../telemetry/health/standing.ts';
 import type { Standing } from '../telemetry/index-templates/standing.ts';
 import { receiverId } from '../telemetry/receiver.ts';
 import { VERSION } from '../version.ts';
@@ -26,6 +27,7 @@ export interface ReportInput {
   readonly objects: readonly KubeObject[];
   readonly unmatched: readonly Problem[];
   readonly templates: Standing;
+  readonly health: HealthStanding;
 }
 
 /** Step 7. */
@@ -36,9 +38,10 @@ export function report({
   objects,
   unmatched,
   templates,
+  health,
 }: ReportInput): StatusNote<typeof SecurityAgent> {
   const { self } = observed;
-  const assessed = assessFeatures(observed, selection, contributions);
+  const assessed = assessFeatures(observed, selection, contributions, health);
   const { condition, featuresReady } = summarise(assessed);
   // What is held has nothing to override now; its own condition says why.
   const waiting = new Set(selection.held.map(({ id }) => `spec.override.perTool.${id}`));
@@ -50,6 +53,7 @@ export function report({
         unmatched.filter(({ path }) => !waiting.has(path)),
       ),
       ...templates.conditions,
+      ...health.conditions,
       condition,
     ],
     features: Object.fromEntries(assessed.map(({ id, assessment }) => [id, assessment.status])),
@@ -58,6 +62,7 @@ export function report({
     pipeline: {
       ...pipelineOf(self, selection),
       ...(templates.text === undefined ? {} : { templates: templates.text }),
+      ...(health.tools === undefined ? {} : { tools: health.tools }),
     },
     installed: installedOf(selection, contributions),
     inventory: [...objects, ...selection.kept].map(inventoryText).sort(),
@@ -69,13 +74,21 @@ function assessFeatures(
   { self, owned, related, failure, now }: ReportInput['observed'],
   { running, held }: Selection,
   contributions: readonly Contribution[],
+  { broken }: HealthStanding,
 ): readonly Assessed[] {
   const runs = running.map(({ feature, config }): Assessed => {
     const { id, title, kinds = [] } = feature;
     const wanted = contributions.find((one) => one.feature === id)?.objects ?? [];
     const { override } = self.spec;
     const context: AssessContext = { title, wanted, kinds, override, owned, related, failure, now };
-    return { id, title, assessment: feature.assess?.(config, context) ?? assessWorkloads(context) };
+    const assessment = feature.assess?.(config, context) ?? assessWorkloads(context);
+    const carries = feature.followsSources === true && assessment.status === 'True';
+    // Pods that run and carry nothing are no pipeline.
+    return {
+      id,
+      title,
+      assessment: carries && broken !== undefined ? { ...assessment, ...broken, status: 'False' } : assessment,
+    };
   });
   const holds = held.map(({ id, feature, reason, message }): Assessed => {
     return { id, title: feature?.title ?? id, assessment: { status: 'False', reason, message } };

@@ -57,7 +57,8 @@ export const memoryLimiter = { check_interval: '1s', limit_percentage: 75, spike
 /** What a collector tells about itself. */
 export const telemetry = {
   logs: { encoding: 'json' },
-  metrics: { readers: [{ pull: { exporter: { prometheus: { host: '', port: METRICS_PORT } } } }] },
+  // Only in detail it counts what gateways and store answer, which tells why events wait (health/reading.ts).
+  metrics: { level: 'detailed', readers: [{ pull: { exporter: { prometheus: { host: '', port: METRICS_PORT } } } }] },
 };
 
 /** A text that the collector must take as it is: it would expand `${env:…}` in it. */
