@@ -60,8 +60,8 @@ test('every kind of event is in the right index, at its own time, whole, and wit
 test('integers stay integers', async () => {
   const answer = await fetch(`${pipeline.store.url}/security-*/_search?size=100&filter_path=hits.hits._source`);
   const text = await answer.text();
-  expect(text).toContain('"size":9007199254740}');
-  expect(text).toContain('"auid":4294967295,');
+  expect(text).toMatch(/"size":9007199254740[,}]/);
+  expect(text).toMatch(/"auid":4294967295[,}]/);
   expect(text).not.toMatch(/:\d+\.0[,}]/);
 });
 
@@ -89,7 +89,7 @@ test('killed again and again, and made to read everything anew, no event is lost
 
   const refused = await refusals();
   await pipeline.node.part.kill();
-  await rm(pipeline.nodeStorage, { recursive: true });
+  await rm(pipeline.storage.node, { recursive: true });
   await pipeline.node.part.start();
   // All of it has come again when the store has refused it: what it had is what it keeps.
   await vi.waitFor(async () => expect((await refusals()) - refused).toBeGreaterThanOrEqual(total), {
