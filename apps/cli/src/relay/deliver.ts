@@ -35,6 +35,9 @@ export interface Relay {
 const CURABLE: readonly number[] = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 const CONFLICT = 409;
 
+/** How the answer of a store begins that took everything, with the fields that we ask for. */
+const ALL_TAKEN = '{"errors":false,"items":[';
+
 export async function deliver(bulk: Bulk, relay: Relay): Promise<Answer> {
   const answer = await relay.ask(bulk);
   if (answer.status === 200) return keepRefused(bulk, answer, relay);
@@ -64,6 +67,8 @@ async function deliverHalves(operations: readonly Operation[], bulk: Bulk, relay
 }
 
 async function keepRefused(bulk: Bulk, answer: Answer, relay: Relay): Promise<Answer> {
+  // All is well, as it nearly always is: nothing of it need be looked at.
+  if (answer.body.startsWith(ALL_TAKEN)) return answer;
   const items = itemsOf(answer);
   // A page to log in at, mostly.
   if (items === undefined) return failed(502, 'what answers is no store');
@@ -143,7 +148,18 @@ function wholeRefusal({ status, body }: Answer, { body: { byteLength } }: Bulk):
 
 /** An answer that the sender repeats after, whatever the store said: nothing but a document is ever given up. */
 function later(answer: Answer): Answer {
-  return CURABLE.includes(answer.status) ? answer : failed(503, `the store answered ${answer.status}`);
+  const { status } = answer;
+  if (!CURABLE.includes(status)) return failed(503, `the store answered ${status}`);
+  return isJson(answer.body) ? answer : failed(status, `what stands before the store answered ${status}`);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** An answer of our own, in the words of a store. */

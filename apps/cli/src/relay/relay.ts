@@ -26,13 +26,43 @@ const IDLE_MS = 120_000;
 
 /** Runs until a signal ends it. */
 export async function relay(options: RelayOptions, shell: Shell): Promise<void> {
-  const store = await openStore(options, shell);
   const journal = new Journal(shell.out, () => new Date());
   const interruption = onInterrupt(shell, (signal) => journal.say({ level: 'info', message: `ending on ${signal}` }));
+  try {
+    const running = await startRelay(options, await openStore(options, shell), journal);
+    journal.say({
+      level: 'info',
+      message: 'ready',
+      listen: running.listen,
+      status: running.status,
+      store: options.url,
+    });
+    if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
+    await running.stop();
+  } finally {
+    interruption.release();
+  }
+}
+
+interface RunningRelay {
+  /** Where it takes requests: `127.0.0.1:9210`. */
+  readonly listen: string;
+  /** Where it serves /healthz and /metrics. */
+  readonly status: string;
+  /** When the requests at hand are answered. */
+  stop(): Promise<void>;
+}
+
+/** Takes requests from now on; the store is its own, and goes with it. */
+export async function startRelay(
+  { deadLetters, listen: { host, port }, statusPort }: Pick<RelayOptions, 'deadLetters' | 'listen' | 'statusPort'>,
+  store: Store,
+  journal: Journal,
+): Promise<RunningRelay> {
   const gate = bulkServer(async (bulk) => {
     const answer = await deliver(bulk, {
       ask: (one) => store.ask(one),
-      deadLetters: options.deadLetters,
+      deadLetters,
       now: () => new Date(),
       tell: (letter, outcome) => journal.refused(letter, outcome),
     });
@@ -40,16 +70,16 @@ export async function relay(options: RelayOptions, shell: Shell): Promise<void> 
     return answer;
   });
   const status = statusServer(journal);
-  try {
-    const { host, port } = options.listen;
-    const [at, statusAt] = [await listen(gate, port, host), await listen(status, options.statusPort)];
-    journal.say({ level: 'info', message: 'ready', listen: at, status: statusAt, store: options.url });
-    if (!interruption.signal.aborted) await once(interruption.signal, 'abort');
-  } finally {
+  const stop = async () => {
     await end(gate, DRAIN_MS);
     await end(status, 0);
     await store.close();
-    interruption.release();
+  };
+  try {
+    return { listen: await listen(gate, port, host), status: await listen(status, statusPort), stop };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }
 
@@ -67,8 +97,8 @@ async function openStore({ url, caFile, insecureSkipVerify }: RelayOptions, shel
 }
 
 /** Takes `POST …/_bulk`, as an exporter sends it, and nothing else. */
-export function bulkServer(take: (bulk: Bulk) => Promise<Answer>): Server {
-  const server = createServer({ keepAliveTimeout: IDLE_MS }, async (request, response) => {
+function bulkServer(take: (bulk: Bulk) => Promise<Answer>): Server {
+  return createServer({ keepAliveTimeout: IDLE_MS }, async (request, response) => {
     // The exporter talks to nothing that does not say that it is Elasticsearch, OpenSearch included.
     const say = ({ status, body }: Answer) =>
       response
@@ -87,7 +117,6 @@ export function bulkServer(take: (bulk: Bulk) => Promise<Answer>): Server {
       return say(failed(500, 'the request could not be read'));
     }
   });
-  return server;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {

@@ -1,0 +1,250 @@
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Journal } from './journal.ts';
+import { startRelay } from './relay.ts';
+import { Store } from './store.ts';
+import { type StingyStore, type StoredDocument, startStingyStore } from './testing/stingy-store.ts';
+
+const clash = {
+  type: 'mapper_parsing_exception',
+  reason: 'failed to parse field [n]',
+  caused_by: { reason: 'For input string: "x"' },
+};
+const isBad = ({ index, source }: StoredDocument) => index !== 'dead' && source.n === 'x';
+
+let store: StingyStore;
+let relay: Awaited<ReturnType<typeof startRelay>>;
+let log: string;
+let time: number;
+beforeEach(async () => {
+  store = await startStingyStore();
+  log = '';
+  time = Date.parse('2026-05-01T10:00:00Z');
+  const journal = new Journal(
+    (text) => {
+      log += text;
+    },
+    () => new Date(time),
+  );
+  const options = { deadLetters: 'dead', listen: { host: '127.0.0.1', port: 0 }, statusPort: 0 };
+  relay = await startRelay(options, await Store.open({ url: new URL(store.url) }), journal);
+});
+afterEach(async () => {
+  await relay.stop();
+  await store[Symbol.asyncDispose]();
+});
+
+/** As the exporter sends them. */
+async function send(
+  sources: readonly object[],
+  headers: Record<string, string> = {},
+  path = '/_bulk?filter_path=items.*.status',
+) {
+  const lines = sources.map(
+    (source, at) => `{"create":{"_id":"id-${at}","_index":"events"}}\n${JSON.stringify(source)}\n`,
+  );
+  const answer = await fetch(`http://${relay.listen}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip', ...headers },
+    body: gzipSync(lines.join('')),
+  });
+  const body = (await answer.json()) as { errors?: boolean; items?: { create: { status: number } }[] };
+  return { answer, status: answer.status, statuses: body.items?.map(({ create }) => create.status) };
+}
+
+const letters = () => [...store.documents.values()].filter(({ index }) => index === 'dead');
+const lines = () =>
+  log
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('what the store takes', () => {
+  it('given nothing is refused, when sent, then it is passed on as it is, with the credentials of the sender', async () => {
+    const { status, statuses, answer } = await send([{ n: 1 }, { n: 2 }], { authorization: 'ApiKey abc' });
+    expect([status, statuses]).toEqual([200, [201, 201]]);
+    // The exporter talks to nobody who does not say so.
+    expect(answer.headers.get('x-elastic-product')).toBe('Elasticsearch');
+    expect([...store.documents.keys()]).toEqual(['events/id-0', 'events/id-1']);
+    expect(store.requests.map(({ authorization }) => authorization)).toEqual(['ApiKey abc']);
+    expect(log).toBe('');
+  });
+
+  it('given a document that is there already, when it comes again, then it is no dead letter', async () => {
+    await send([{ n: 1 }]);
+    expect((await send([{ n: 1 }])).statuses).toEqual([409]);
+    expect(letters()).toEqual([]);
+  });
+});
+
+describe('a document that the store refuses', () => {
+  beforeEach(() => {
+    store.refuse = (document) => (isBad(document) ? { status: 400, error: clash } : undefined);
+  });
+
+  it('given others in the same request, when sent, then it is kept whole with the reason, and they are stored', async () => {
+    const bad = {
+      security_tool: 'falco',
+      'kubernetes.node.name': 'node-1',
+      'orchestrator.cluster.name': 'prod',
+      n: 'x',
+    };
+    expect((await send([{ n: 1 }, bad, { n: 3 }])).statuses).toEqual([201, 201, 201]);
+    expect([...store.documents.keys()].filter((key) => key.startsWith('events/'))).toEqual([
+      'events/id-0',
+      'events/id-2',
+    ]);
+    const [letter, ...others] = letters();
+    expect(others).toEqual([]);
+    expect(letter?.source).toEqual({
+      '@timestamp': expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+      security_tool: 'falco',
+      'kubernetes.node.name': 'node-1',
+      'orchestrator.cluster.name': 'prod',
+      event: { kind: 'pipeline_error', original: JSON.stringify(bad) },
+      error: { type: 'mapper_parsing_exception', message: 'failed to parse field [n]: For input string: "x"' },
+      http: { response: { status_code: 400 } },
+      dead_letter: { index: 'events', id: 'id-1', bytes: JSON.stringify(bad).length, cut: false },
+    });
+  });
+
+  it('given it is refused again and again, when sent, then there is one dead letter', async () => {
+    for (let time = 0; time < 3; time += 1) expect((await send([{ n: 'x' }])).statuses).toEqual([201]);
+    expect(letters()).toHaveLength(1);
+  });
+
+  it('given the dead letters cannot be stored now, when sent, then the sender keeps it and tries again', async () => {
+    store.refuse = (document) =>
+      isBad(document) || document.index === 'dead'
+        ? { status: document.index === 'dead' ? 429 : 400, error: clash }
+        : undefined;
+    expect((await send([{ n: 1 }, { n: 'x' }])).status).toBe(503);
+    store.refuse = (document) => (isBad(document) ? { status: 400, error: clash } : undefined);
+    expect((await send([{ n: 1 }, { n: 'x' }])).statuses).toEqual([409, 201]);
+    expect(letters()).toHaveLength(1);
+  });
+
+  it('given the dead letter is refused too, when sent, then it goes round once, and the sender is told the truth', async () => {
+    store.refuse = ({ source }) => (JSON.stringify(source).includes('"n') ? { status: 400, error: clash } : undefined);
+    expect((await send([{ n: 'x' }, { m: 1 }])).statuses).toEqual([400, 201]);
+    expect(letters()).toEqual([]);
+    expect(lines()).toMatchObject([{ level: 'error', message: expect.stringContaining('lost'), documents: 1 }]);
+  });
+
+  it('given thousands of them, when sent, then there are few lines, none with a document or a credential, and every one counts', async () => {
+    const many = Array.from({ length: 2000 }, (_, number) => ({ n: 'x', secret: `event-${number}` }));
+    await send(many, { authorization: 'Basic hunter2' });
+    await send([{ n: 'x', secret: 'another' }]);
+    expect(lines()).toMatchObject([{ level: 'warn', index: 'events', type: 'mapper_parsing_exception', documents: 1 }]);
+    time += 31_000;
+    await send([{ n: 'x', secret: 'a third' }]);
+    expect(lines()).toMatchObject([
+      {},
+      { documents: 2001, reason: expect.stringContaining('failed to parse field [n]') },
+    ]);
+    expect(log).not.toMatch(/hunter2|event-/);
+    const figures = await (await fetch(`http://localhost:${relay.status.split(':').at(-1)}/metrics`)).text();
+    expect(figures).toContain(
+      'keelson_relay_dead_letters_total{index="events",error_type="mapper_parsing_exception"} 2002\n',
+    );
+    expect(letters()).toHaveLength(2002);
+  });
+});
+
+describe('a request that the store refuses as a whole', () => {
+  it('given it is too large, when sent, then it is sent in parts', async () => {
+    store.answer = (bytes) => (bytes > 300 ? { status: 413 } : undefined);
+    const { statuses } = await send(Array.from({ length: 20 }, (_, n) => ({ n, text: 'y'.repeat(50) })));
+    expect(statuses).toEqual(Array.from({ length: 20 }, () => 201));
+    expect(store.documents.size).toBe(20);
+  });
+
+  it('given one document alone is too large, when sent, then its beginning is kept, and the others are stored', async () => {
+    store.answer = (bytes) => (bytes > 60_000 ? { status: 413 } : undefined);
+    const { statuses } = await send([{ n: 1 }, { text: 'z'.repeat(100_000) }, { n: 3 }]);
+    expect(statuses).toEqual([201, 201, 201]);
+    expect(letters().map(({ source }) => source)).toMatchObject([
+      {
+        event: { original: expect.stringMatching(/^\{"text":"z{1000,}$/) },
+        error: { type: 'content_too_large' },
+        http: { response: { status_code: 413 } },
+        dead_letter: { id: 'id-1', cut: true },
+      },
+    ]);
+  });
+
+  it('given it is refused whatever is in it (400), when sent, then nothing is given up', async () => {
+    store.answer = () => ({
+      status: 400,
+      body: '{"error":{"type":"illegal_argument_exception","reason":"unrecognized parameter"}}',
+    });
+    expect((await send([{ n: 1 }, { n: 2 }])).status).toBe(503);
+    store.answer = () => undefined;
+    expect((await send([{ n: 1 }, { n: 2 }])).statuses).toEqual([201, 201]);
+    expect(letters()).toEqual([]);
+  });
+});
+
+describe('a store that takes nothing', () => {
+  it.each([
+    [401, 401],
+    [403, 403],
+    [404, 404],
+    [429, 429],
+    [503, 503],
+    // What an exporter would drop a request for.
+    [302, 503],
+    [405, 503],
+    [507, 503],
+  ])('given it answers %i, when sent, then the sender hears %i and tries again', async (answered, heard) => {
+    store.answer = () => ({ status: answered });
+    expect((await send([{ n: 1 }])).status).toBe(heard);
+  });
+
+  it('given something else answers 200, when sent, then the sender tries again', async () => {
+    store.answer = () => ({ status: 200, body: '<html>please log in</html>' });
+    expect((await send([{ n: 1 }])).status).toBe(502);
+  });
+
+  it('given it hangs up, when sent, then the sender tries again, and trouble is told when it begins and ends', async () => {
+    store.hangUp = true;
+    expect((await send([{ n: 1 }])).status).toBe(502);
+    expect((await send([{ n: 1 }])).status).toBe(502);
+    store.hangUp = false;
+    expect((await send([{ n: 1 }])).statuses).toEqual([409]);
+    expect(lines().map(({ level, message }) => [level, message])).toEqual([
+      ['warn', 'the store takes no requests: they wait in the gateway'],
+      ['info', 'the store takes requests again'],
+    ]);
+  });
+
+  it('given a document is refused for what somebody may cure, when sent, then the sender hears it', async () => {
+    store.refuse = () => ({ status: 403, error: { type: 'security_exception' } });
+    expect((await send([{ n: 1 }])).statuses).toEqual([403]);
+    expect(letters()).toEqual([]);
+  });
+});
+
+describe('the relay itself', () => {
+  it('given a store that is away, when the kubelet asks, then it is well', async () => {
+    await store[Symbol.asyncDispose]();
+    expect((await send([{ n: 1 }])).status).toBe(502);
+    expect((await fetch(`http://localhost:${relay.status.split(':').at(-1)}/healthz`)).status).toBe(200);
+  });
+
+  it('given anything but _bulk, when asked for, then it is not passed on', async () => {
+    expect((await send([], {}, '/_search')).status).toBe(404);
+    expect((await send([], {}, '/a/b/_bulk')).status).toBe(404);
+    expect(store.requests).toEqual([]);
+  });
+
+  it('given a body that is not what it says, when sent, then the sender keeps it', async () => {
+    store.answer = () => ({ status: 413 });
+    const answer = await fetch(`http://${relay.listen}/_bulk`, {
+      method: 'POST',
+      headers: { 'content-encoding': 'gzip' },
+      body: 'no gzip',
+    }).then(({ status }) => status);
+    expect(answer).toBeGreaterThanOrEqual(500);
+  });
+});
