@@ -80,6 +80,7 @@ const store = Type.Object(
         events: indexName('security-events', 'what Falco and Tetragon see'),
         inventory: indexName('security-inventory', 'what osquery finds'),
         vulnerability: indexName('security-vuln', 'vulnerabilities'),
+        deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
       },
       { default: {} },
     ),
