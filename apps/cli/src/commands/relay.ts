@@ -31,7 +31,7 @@ export function relayCommand(shell: Shell): Command {
     .addOption(
       new Option('--status-port <port>', 'port of /healthz and /metrics; 0 for any free one')
         .default(9211)
-        .argParser((text) => hostAndPort(`host:${text}`).port),
+        .argParser(portOf),
     )
     .option('--ca-file <file>', 'PEM of the certificates that the one of the store is checked against')
     .option('--insecure-skip-verify', 'trust any certificate of the store; for trials only')
@@ -52,8 +52,13 @@ function storeUrl(text: string): string {
 }
 
 function hostAndPort(text: string): RelayOptions['listen'] {
-  const [, host, port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? [];
-  if (host === undefined || Number(port) > 65_535)
-    throw new InvalidArgumentError('Use a host and a port from 0 to 65535, e.g. 127.0.0.1:9210.');
-  return { host, port: Number(port) };
+  const [, host, port = ''] = /^(.+):(\d+)$/.exec(text) ?? [];
+  if (host === undefined) throw new InvalidArgumentError('Use a host and a port, e.g. 127.0.0.1:9210.');
+  return { host, port: portOf(port) };
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('Use a number from 0 to 65535.');
+  return port;
 }

@@ -19,15 +19,11 @@ const ANSWER_MS = 300_000;
 /** Of an answer: that to 10,000 documents has about a megabyte. */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
-/** How old what we know of the file may be. */
-const REREAD_MS = 10_000;
-
 export class Store {
   readonly #settings: StoreSettings;
   readonly #prefix: string;
   #pool: Pool;
   #ca: string | undefined;
-  #readAt = 0;
 
   /** Rejects when the file with the certificates cannot be read. */
   static async open(settings: StoreSettings): Promise<Store> {
@@ -67,12 +63,10 @@ export class Store {
     return this.#pool.destroy();
   }
 
-  /** Requests that are under way end on the connections that they have. */
+  /** With every request: it is short. Those that are under way end on the connections that they have. */
   async #reread(): Promise<void> {
     const { caFile } = this.#settings;
-    const now = performance.now();
-    if (caFile === undefined || now - this.#readAt < REREAD_MS) return;
-    this.#readAt = now;
+    if (caFile === undefined) return;
     // While the kubelet swaps it, it may be away: the one that we have is good until there is another.
     const ca = await readFile(caFile, 'utf8').catch(() => this.#ca);
     if (ca === this.#ca) return;
