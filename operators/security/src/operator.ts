@@ -65,7 +65,10 @@ export function createSecurityOperator(
     grants: passedOn(features),
     admission: createAdmission(features),
     observe: (context) => lookOutside(context, features),
-    effects: { [INDEX_TEMPLATES]: installTemplates, [PIPELINE_HEALTH]: createHealthCheck(reachCollector) },
+    effects: {
+      [INDEX_TEMPLATES]: installTemplates,
+      [PIPELINE_HEALTH]: createHealthCheck(reachCollector === undefined ? {} : { reach: reachCollector }),
+    },
 
     reconcile(observed) {
       const { self, external: outside } = observed;

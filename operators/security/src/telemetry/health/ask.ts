@@ -1,7 +1,7 @@
 /**
  * Asks collectors for their figures, all at once and not for long: the turn of an agent waits for it.
  *
- * Invariant: takes no longer than `PATIENCE_MS`, reads no more than `LONGEST_TEXT` of each, and follows nobody elsewhere. Who does not
+ * Invariant: takes no longer than it may, reads no more than `LONGEST_TEXT` of each, and follows nobody elsewhere. Who does not
  * answer has no reading: that alone says nothing of the pipeline, because the operator may run where it reaches no pod.
  */
 import { METRICS_PORT } from '../collector.ts';
@@ -11,7 +11,6 @@ import { type Reading, toReading } from './reading.ts';
 /** The address that a collector tells its figures at. */
 export type Reach = (collector: Collector) => string;
 
-const PATIENCE_MS = 1_000;
 /** A busy collector tells some 50 kB. */
 const LONGEST_TEXT = 2_000_000;
 
@@ -24,13 +23,20 @@ export interface Answer {
   readonly reading: Reading;
 }
 
+/** How they are asked. */
+export interface Asking {
+  readonly reach: Reach;
+  /** How long all of them together have. */
+  readonly patienceMs: number;
+}
+
 /** Those that answer, in the order of asking. */
 export async function askAll(
   collectors: readonly Collector[],
-  reach: Reach,
+  { reach, patienceMs }: Asking,
   signal: AbortSignal,
 ): Promise<readonly Answer[]> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
   const answers = await Promise.all(
     collectors.map(async (collector) => {
       const reading = await ask(reach(collector), limit).catch(() => undefined);

@@ -6,7 +6,7 @@
  */
 import { defineEffect, type Effect, type EffectHandler, type EffectOutcome } from '@keelson/runtime';
 import type { LogSource } from '../source.ts';
-import { askAll, type Reach, reachPod } from './ask.ts';
+import { type Asking, askAll, reachPod } from './ask.ts';
 import type { Collectors } from './collectors.ts';
 import { type Findings, hasTrouble, isSuspect, judge, type Memory } from './judge.ts';
 import type { ReadTool } from './tools.ts';
@@ -21,13 +21,16 @@ interface Inquiry extends Pick<Collectors, 'asked' | 'nodes'> {
 /** Pods come and go, each with a turn: this often is enough. */
 const PAUSE_MS = 5_000;
 
-/** The handler. `reach` says where a collector is asked; at its pod unless told. */
-export function createHealthCheck(reach: Reach = reachPod): EffectHandler {
+const standard: Asking = { reach: reachPod, patienceMs: 1_000 };
+
+/** The handler; collectors are asked at their pods unless told otherwise. */
+export function createHealthCheck(asking: Partial<Asking> = {}): EffectHandler {
+  const how = { ...standard, ...asking };
   return defineEffect<Inquiry>(async ({ asked, nodes, tools }, { signal, memory }): Promise<Findings> => {
     const last = memory.get(PIPELINE_HEALTH) as { memory: Memory; findings: Findings } | undefined;
     const at = Date.now();
     if (last !== undefined && at >= last.memory.at && at - last.memory.at < PAUSE_MS) return last.findings;
-    const answers = await askAll(asked, reach, signal);
+    const answers = await askAll(asked, how, signal);
     const judged = judge(last?.memory, { at, asked, answers, nodes, tools });
     memory.set(PIPELINE_HEALTH, judged);
     return judged.findings;

@@ -75,12 +75,8 @@ function indexOf(queue: string, { indices }: Store): string {
   return Object.entries(indices).find(([index]) => index === key)?.[1] ?? key;
 }
 
-/** `; about 12,000 events wait` */
+/** `; about 10,000 events wait` */
 export function waitingText({ waiting }: Link): string {
-  return waiting === undefined ? '' : `; about ${countText(waiting)} wait`;
-}
-
-/** `1 event`, `12,000 events` */
-export function countText(count: number): string {
-  return `${count.toLocaleString('en-US')} event${count === 1 ? '' : 's'}`;
+  if (waiting === undefined) return '';
+  return waiting === 1 ? '; 1 event waits' : `; about ${waiting.toLocaleString('en-US')} events wait`;
 }
