@@ -27,6 +27,8 @@ export interface Relay {
   /** Index of dead letters. */
   readonly deadLetters: string;
   readonly now: () => Date;
+  /** Does it when what was given before is done: a request that is unpacked takes many times its size in memory. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
   /** Told of each document that was refused, once it is kept or lost. */
   tell(letter: DeadLetter, outcome: 'kept' | 'lost'): void;
 }
@@ -35,13 +37,22 @@ export interface Relay {
 const CURABLE: readonly number[] = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 const CONFLICT = 409;
 
+/** Answers that tell of documents, or of a request that one of them is to blame for. */
+const EXAMINED: readonly number[] = [200, 400, 413];
 /** How the answer of a store begins that took everything, with the fields that we ask for. */
 const ALL_TAKEN = '{"errors":false,"items":[';
 
 export async function deliver(bulk: Bulk, relay: Relay): Promise<Answer> {
   const answer = await relay.ask(bulk);
+  if (!EXAMINED.includes(answer.status)) return later(answer);
+  // All is well, as it nearly always is: nothing of it need be looked at.
+  if (answer.body.startsWith(ALL_TAKEN)) return answer;
+  return relay.inTurn(() => examine(bulk, answer, relay));
+}
+
+async function examine(bulk: Bulk, answer: Answer, relay: Relay): Promise<Answer> {
+  if (!EXAMINED.includes(answer.status)) return later(answer);
   if (answer.status === 200) return keepRefused(bulk, answer, relay);
-  if (answer.status !== 400 && answer.status !== 413) return later(answer);
   const operations = await operationsOf(bulk);
   const [only] = operations;
   if (only === undefined) return later(answer);
@@ -58,7 +69,8 @@ async function deliverHalves(operations: readonly Operation[], bulk: Bulk, relay
   const middle = Math.ceil(operations.length / 2);
   const items: NamedItem[] = [];
   for (const half of [operations.slice(0, middle), operations.slice(middle)]) {
-    const answer = await deliver(await bulkOf(half, bulk), relay);
+    const part = await bulkOf(half, bulk);
+    const answer = await examine(part, await relay.ask(part), relay);
     const told = answer.status === 200 ? itemsOf(answer) : undefined;
     if (told === undefined) return later(answer);
     items.push(...told);
@@ -67,8 +79,6 @@ async function deliverHalves(operations: readonly Operation[], bulk: Bulk, relay
 }
 
 async function keepRefused(bulk: Bulk, answer: Answer, relay: Relay): Promise<Answer> {
-  // All is well, as it nearly always is: nothing of it need be looked at.
-  if (answer.body.startsWith(ALL_TAKEN)) return answer;
   const items = itemsOf(answer);
   // A page to log in at, mostly.
   if (items === undefined) return failed(502, 'what answers is no store');
@@ -120,7 +130,8 @@ async function keepSmaller(
 ): Promise<readonly boolean[] | undefined> {
   const [only] = letters;
   if (letters.length === 1 && only !== undefined)
-    return only.document.dead_letter.cut ? [false] : keep([cutLetter(only)], bulk, relay);
+    // What refuses even that refuses everything: nothing is wrong with the document.
+    return only.document.dead_letter.cut ? undefined : keep([cutLetter(only)], bulk, relay);
   const middle = Math.ceil(letters.length / 2);
   const first = await keep(letters.slice(0, middle), bulk, relay);
   const second = first === undefined ? undefined : await keep(letters.slice(middle), bulk, relay);

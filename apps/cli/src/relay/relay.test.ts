@@ -173,6 +173,14 @@ describe('a request that the store refuses as a whole', () => {
     ]);
   });
 
+  it('given anything is too large, when sent, then nothing is given up', async () => {
+    store.answer = (bytes) => (bytes > 1000 ? { status: 413 } : undefined);
+    expect((await send([{ text: 'z'.repeat(100_000) }])).status).toBe(503);
+    store.answer = () => undefined;
+    expect((await send([{ text: 'z'.repeat(100_000) }])).statuses).toEqual([201]);
+    expect(letters()).toEqual([]);
+  });
+
   it('given it is refused whatever is in it (400), when sent, then nothing is given up', async () => {
     store.answer = () => ({
       status: 400,

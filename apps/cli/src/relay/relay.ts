@@ -13,7 +13,7 @@ import { failure } from '../failure.ts';
 import { onInterrupt } from '../run/signals.ts';
 import type { Shell } from '../shell.ts';
 import type { Answer, Bulk } from './bulk.ts';
-import { deliver, failed } from './deliver.ts';
+import { deliver, failed, type Relay } from './deliver.ts';
 import { Journal } from './journal.ts';
 import { Store } from './store.ts';
 
@@ -59,13 +59,15 @@ export async function startRelay(
   store: Store,
   journal: Journal,
 ): Promise<RunningRelay> {
+  const way: Relay = {
+    ask: (bulk) => store.ask(bulk),
+    deadLetters,
+    now: () => new Date(),
+    inTurn: oneByOne(),
+    tell: (letter, outcome) => journal.refused(letter, outcome),
+  };
   const gate = bulkServer(async (bulk) => {
-    const answer = await deliver(bulk, {
-      ask: (one) => store.ask(one),
-      deadLetters,
-      now: () => new Date(),
-      tell: (letter, outcome) => journal.refused(letter, outcome),
-    });
+    const answer = await deliver(bulk, way);
     journal.answered(answer);
     return answer;
   });
@@ -128,6 +130,15 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+function oneByOne(): Relay['inTurn'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  };
 }
 
 /** For the kubelet and for Prometheus. */
