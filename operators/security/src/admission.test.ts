@@ -35,6 +35,20 @@ describe('admission', () => {
       'spec.output.elasticsearch.url',
       'must not hold credentials',
     ],
+    [
+      'an API key for OpenSearch',
+      agentOf([], {
+        output: { opensearch: { url: 'https://os', auth: { apiKeySecretRef: { name: 'a', key: 'b' } } } },
+      }),
+      'spec.output.opensearch.auth.apiKeySecretRef',
+      'OpenSearch has no API keys',
+    ],
+    [
+      'two stores',
+      agentOf([], { output: { elasticsearch: { url: 'https://es' }, opensearch: { url: 'https://os' } } }),
+      'spec.output',
+      'exactly one of',
+    ],
     ['a feature twice', agentOf(['falco', 'falco']), 'spec.features', ''],
   ])('%s is refused with its path', (_case, object, path, message) => {
     const { problems } = review(object);

@@ -6,7 +6,7 @@ import type { Admission, Verdict } from '@keelson/runtime';
 import type { Problem } from '@keelson/schema';
 import type { Feature } from './feature.ts';
 import { applyOverrides, overrideProblems } from './override/override.ts';
-import type { Agent, SecurityAgent } from './resource.ts';
+import { type Agent, NO_API_KEYS, type SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
 import { dress } from './steps/dress.ts';
@@ -39,14 +39,19 @@ function outputProblems({ spec }: Agent, { active, misfits }: Examination): read
     return active.length + misfits.length === 0
       ? []
       : [{ path: 'spec.output', message: 'is required as soon as a feature is enabled: name where events go' }];
-  return store.url.includes('@')
-    ? [
-        {
-          path: `${store.path}.url`,
-          message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
-        },
-      ]
-    : [];
+  return [
+    ...(store.url.includes('@')
+      ? [
+          {
+            path: `${store.path}.url`,
+            message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
+          },
+        ]
+      : []),
+    ...(store.kind === 'opensearch' && store.auth?.apiKeySecretRef !== undefined
+      ? [{ path: `${store.path}.auth.apiKeySecretRef`, message: NO_API_KEYS }]
+      : []),
+  ];
 }
 
 function warningsOf({ spec }: Agent, { active, dormant }: Examination): readonly string[] {

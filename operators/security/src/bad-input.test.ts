@@ -51,7 +51,20 @@ describe('bad input', () => {
       { features: [falco()], output: undefined },
       'output is required as soon as a feature is enabled',
     ],
-    ['an output without a store', { features: [], output: {} }, 'spec.output.elasticsearch: Required value'],
+    ['an output without a store', { features: [], output: {} }, 'exactly one of elasticsearch, opensearch must be set'],
+    [
+      'two stores',
+      { features: [], output: { elasticsearch: { url: 'https://es' }, opensearch: { url: 'https://os' } } },
+      'exactly one of elasticsearch, opensearch must be set',
+    ],
+    [
+      'an API key for OpenSearch',
+      {
+        features: [],
+        output: { opensearch: { url: 'https://os', auth: { apiKeySecretRef: { name: 'b', key: 'c' } } } },
+      },
+      'OpenSearch has no API keys: make a user for it',
+    ],
     [
       'an output without a URL',
       { features: [], output: { elasticsearch: {} } },

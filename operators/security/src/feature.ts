@@ -81,6 +81,8 @@ export interface FeatureDefinition<Config> {
   readonly rereads?: readonly string[];
   /** It also runs where it is not listed, as soon as another feature writes telemetry. */
   readonly followsSources?: boolean;
+  /** Of the one that follows sources: whether documents that the store refuses are kept; left out, they are not. */
+  deadLetters?(config: Config): boolean;
   /** What no schema can say of a config that fits its schema; paths begin at the config: `rules["mine.yaml"]`. */
   check?(config: Config): readonly Problem[];
   /** Everything it installs. Metadata of namespaced objects needs a name only. */

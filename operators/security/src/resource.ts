@@ -67,68 +67,87 @@ const indexName = (name: string, holds: string) =>
 const days = (what: string) =>
   int32({ minimum: 1, maximum: 36_500, description: `How long ${what} are kept; for ever when left out.` });
 
-const store = Type.Object(
-  {
-    url: withRules(url({ description: 'Where it is reached.', examples: ['https://elasticsearch.logging.svc:9200'] }), [
+/** What may be said of a store, whichever it is. Index templates and retention are put into words that it knows. */
+const settings = {
+  url: withRules(url({ description: 'Where it is reached.', examples: ['https://search.logging.svc:9200'] }), [
+    {
+      rule: "!self.contains('@')",
+      message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
+    },
+  ]),
+  indices: Type.Object(
+    {
+      events: indexName('security-events', 'what Falco and Tetragon see'),
+      inventory: indexName('security-inventory', 'what osquery finds'),
+      vulnerability: indexName('security-vuln', 'vulnerabilities'),
+      deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
+    },
+    { default: {} },
+  ),
+  manageTemplates: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the operator puts index templates into the store; it does by default. Off: install those under deploy/ yourself.',
+    }),
+  ),
+  retentionDays: Type.Optional(
+    Type.Object(
+      { events: Type.Optional(days('events')), inventory: Type.Optional(days('inventory')) },
       {
-        rule: "!self.contains('@')",
-        message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
-      },
-    ]),
-    indices: Type.Object(
-      {
-        events: indexName('security-events', 'what Falco and Tetragon see'),
-        inventory: indexName('security-inventory', 'what osquery finds'),
-        vulnerability: indexName('security-vuln', 'vulnerabilities'),
-        deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
-      },
-      { default: {} },
-    ),
-    manageTemplates: Type.Optional(
-      Type.Boolean({
         description:
-          'Whether the operator puts index templates into the store; it does by default. Off: install deploy/elasticsearch yourself.',
-      }),
+          'After how many days events go. Needs lifecycle management in the store (ILM of Elasticsearch, ISM of OpenSearch); without it all is kept.',
+      },
     ),
-    retentionDays: Type.Optional(
-      Type.Object(
-        { events: Type.Optional(days('events')), inventory: Type.Optional(days('inventory')) },
-        {
-          description:
-            'After how many days events go. Needs lifecycle management (ILM) in the store; without it all is kept.',
-        },
-      ),
-    ),
-    tls: Type.Optional(
-      Type.Object({
-        insecureSkipVerify: Type.Optional(Type.Boolean({ description: 'Trust any certificate. For trials only.' })),
-        caSecretRef: Type.Optional(
-          Type.Object(
-            {
-              name: objectName({ description: 'Name of the Secret.' }),
-              key: Type.String({ default: 'ca.crt', minLength: 1, maxLength: 253, description: 'Key within it.' }),
-            },
-            { description: 'Certificates that the one of the store is checked against.' },
-          ),
+  ),
+  tls: Type.Optional(
+    Type.Object({
+      insecureSkipVerify: Type.Optional(Type.Boolean({ description: 'Trust any certificate. For trials only.' })),
+      caSecretRef: Type.Optional(
+        Type.Object(
+          {
+            name: objectName({ description: 'Name of the Secret.' }),
+            key: Type.String({ default: 'ca.crt', minLength: 1, maxLength: 253, description: 'Key within it.' }),
+          },
+          { description: 'Certificates that the one of the store is checked against.' },
         ),
-      }),
-    ),
-    auth: Type.Optional(
-      exactlyOneOf(
-        {
-          secretRef: localRef({ description: 'Secret with the keys `username` and `password`.' }),
-          apiKeySecretRef: keyRef({ description: 'Secret and key of an API key (id:key in base64).' }),
-        },
-        { description: 'Only ever by reference, in the namespace that everything is installed in.' },
       ),
-    ),
-  },
-  { description: 'An Elasticsearch.' },
+    }),
+  ),
+};
+
+const auth = {
+  secretRef: localRef({ description: 'Secret with the keys `username` and `password`.' }),
+  apiKeySecretRef: keyRef({ description: 'Secret and key of an API key (id:key in base64).' }),
+};
+const byReference = 'Only ever by reference, in the namespace that everything is installed in.';
+
+const elasticsearch = Type.Object(
+  { ...settings, auth: Type.Optional(exactlyOneOf(auth, { description: byReference })) },
+  { description: 'An Elasticsearch, 7.17 or newer.' },
 );
 
-const output = Type.Object(
-  { elasticsearch: store },
-  { description: 'Where events, inventory and vulnerabilities go.' },
+/** What is said to somebody who gives it one; offline too, where nobody evaluates rules. */
+export const NO_API_KEYS =
+  'OpenSearch has no API keys: make a user for it, and name a Secret with username and password in secretRef';
+
+const opensearch = Type.Object(
+  {
+    ...settings,
+    auth: Type.Optional(
+      withRules(exactlyOneOf(auth, { description: `${byReference} OpenSearch knows no API keys.` }), [
+        {
+          rule: '!has(self.apiKeySecretRef)',
+          message: NO_API_KEYS,
+        },
+      ]),
+    ),
+  },
+  { description: 'An OpenSearch, 2.12 or newer.' },
+);
+
+const output = exactlyOneOf(
+  { elasticsearch, opensearch },
+  { description: 'Where events, inventory and vulnerabilities go: one store.' },
 );
 
 const spec = Type.Object({
@@ -198,7 +217,7 @@ export const SecurityAgent = defineResource({
   columns: [
     conditionColumn('Ready'),
     { name: 'Features', type: 'string', jsonPath: '.status.featuresReady' },
-    { name: 'Output', type: 'string', jsonPath: '.spec.output.elasticsearch.url' },
+    { name: 'Output', type: 'string', jsonPath: '.spec.output.*.url' },
     {
       name: 'Status',
       type: 'string',
@@ -211,4 +230,4 @@ export const SecurityAgent = defineResource({
 
 export type Agent = Instance<typeof SecurityAgent>;
 export type Output = Static<typeof output>;
-export type StoreSettings = Static<typeof store>;
+export type StoreSettings = Static<typeof elasticsearch>;

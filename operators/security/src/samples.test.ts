@@ -21,7 +21,7 @@ describe('samples', () => {
   afterAll(() => server?.[Symbol.asyncDispose]());
 
   test('there are those that people ask for', () => {
-    expect(names.sort()).toEqual(['air-gapped', 'full', 'gpu-nodes', 'minimal', 'two-agents']);
+    expect(names.sort()).toEqual(['air-gapped', 'full', 'gpu-nodes', 'minimal', 'opensearch', 'two-agents']);
   });
 
   test.each(names)('%s', async (name) => {

@@ -5,7 +5,7 @@
 import type { Output, StoreSettings } from './resource.ts';
 
 /** What a store may be: a field of `spec.output` each. */
-export type StoreKind = keyof Output;
+export type StoreKind = 'elasticsearch' | 'opensearch';
 
 export interface Store extends StoreSettings {
   readonly kind: StoreKind;

@@ -145,6 +145,12 @@ describe('a wrong definition is refused, and told what to do', () => {
       /columns\.Host: \.spec\.hots is not in the schema/,
     ],
     [
+      'a column of whatever there is that leads nowhere',
+      one({ columns: [{ name: 'Host', type: 'string', jsonPath: '.spec.*.host' }] }),
+      /columns\.Host: \.spec\.\*\.host is not in the schema/,
+    ],
+    ['a selectable field of whatever there is', one({ selectableFields: ['.*.host'] }), /selectableFields: \.\*\.host/],
+    [
       'a scale path that is no integer',
       one({ scale: { specReplicas: '.spec.host', statusReplicas: '.status.ready' } }),
       /scale\.specReplicas: \.spec\.host is not a field of type integer/,

@@ -11,13 +11,20 @@ export function fieldsOf(schema: StructuralSchema): StructuralSchema {
 export function fieldAt(schema: StructuralSchema, path: string): StructuralSchema | undefined {
   const steps = path.match(/\.(?:\\.|[^.[\]\\])+|\[\?\([^\]]*\)\]|\[[^\]]*\]/g);
   if (steps === null || steps.join('') !== path) return undefined;
-  let at: StructuralSchema | undefined = schema;
-  for (const step of steps) {
-    if (at === undefined || isFreeForm(at)) return at;
-    at = follow(at, step);
-  }
-  return at;
+  return walk(schema, steps);
 }
+
+function walk(at: StructuralSchema | undefined, steps: readonly string[]): StructuralSchema | undefined {
+  const [step, ...rest] = steps;
+  if (at === undefined || step === undefined || isFreeForm(at)) return at;
+  if (step !== ANY) return walk(follow(at, step), rest);
+  return Object.values(at.properties ?? {})
+    .map((property) => walk(property, rest))
+    .find((found) => found !== undefined);
+}
+
+/** Every field of an object: enough that one of them has the rest. */
+const ANY = '.*';
 
 function isFreeForm(schema: StructuralSchema): boolean {
   return schema['x-kubernetes-preserve-unknown-fields'] === true && schema.properties === undefined;

@@ -139,7 +139,7 @@ function checkPointers(subject: string, version: ResourceVersion): void {
   ] as const) {
     if (path === undefined) continue;
     const root = name === 'scale.specReplicas' ? '.spec.' : name === 'scale.statusReplicas' ? '.status.' : '.';
-    const field = path.includes('[') || !path.startsWith(root) ? undefined : fieldAt(fieldsOf(version.schema), path);
+    const field = /[[*]/.test(path) || !path.startsWith(root) ? undefined : fieldAt(fieldsOf(version.schema), path);
     if (field?.type !== type)
       fail(
         at(name),
@@ -151,7 +151,7 @@ function checkPointers(subject: string, version: ResourceVersion): void {
     fail(at('selectableFields'), 'more than eight fields are selectable', 'The API server takes at most eight');
   for (const path of version.selectableFields) {
     const field =
-      path.includes('[') || path.startsWith('.metadata') ? undefined : fieldAt(fieldsOf(version.schema), path);
+      /[[*]/.test(path) || path.startsWith('.metadata') ? undefined : fieldAt(fieldsOf(version.schema), path);
     if (field === undefined || !['string', 'integer', 'boolean'].includes(field.type ?? ''))
       fail(
         at('selectableFields'),

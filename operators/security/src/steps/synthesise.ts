@@ -16,12 +16,14 @@ export function synthesise(
   context: FeatureContext,
   outside: Outside | undefined,
 ): readonly Contribution[] {
-  const carrier = running.find(({ feature }) => feature.followsSources === true)?.feature.id;
+  const carrier = running.find(({ feature }) => feature.followsSources === true);
+  const deadLetters = carrier?.feature.deadLetters?.(carrier.config);
   return contributions.map((one) => {
-    if (one.feature !== carrier || one.objects.length === 0) return one;
+    if (one.feature !== carrier?.feature.id || one.objects.length === 0) return one;
     // Empty Secrets are for offline alone: applied, they would take the keys away from a pipeline that runs.
     if (outside !== undefined && outside.trust === undefined)
       throw new TypeError('a pipeline is wanted for which no certificates were looked for');
-    return { ...one, objects: [...one.objects, ...collectorConfigMaps(context), ...trustSecrets(outside?.trust)] };
+    const maps = collectorConfigMaps(context, deadLetters);
+    return { ...one, objects: [...one.objects, ...maps, ...trustSecrets(outside?.trust)] };
   });
 }

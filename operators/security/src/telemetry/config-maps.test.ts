@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { StoreKind } from '../store.ts';
 import { collectorConfigMaps } from './config-maps.ts';
 import { synthesise } from './synthesise.ts';
 import { census, guard, storeWith, watcher } from './testing/sources.ts';
@@ -10,9 +11,21 @@ describe('the ConfigMaps of the collectors', () => {
   test('hold what is synthesised, each in one file', () => {
     const context = { sources: [guard, census], store, cluster: 'prod' };
     const maps = collectorConfigMaps(context);
-    const { node, gateway } = synthesise(context.sources, context);
+    const { node, gateway } = synthesise(context.sources, { ...context, deadLetters: false });
     expect(maps.map(({ metadata }) => metadata.name)).toEqual(['otel-node-collector-config', 'otel-gateway-config']);
     expect(maps.map(({ data }) => parse(data?.['config.yaml'] ?? ''))).toEqual([node, gateway]);
+  });
+
+  test('send documents by the relay where those that are refused are kept, and never to OpenSearch without it', () => {
+    const endpoint = (kind: StoreKind, deadLetters: boolean) => {
+      const named = storeWith({ url: 'https://store:9200' }, kind);
+      const [, gateway] = collectorConfigMaps({ sources: [guard], store: named, cluster: undefined }, deadLetters);
+      return parse(gateway?.data?.['config.yaml'] ?? '').exporters['elasticsearch/events'].endpoints;
+    };
+    expect(endpoint('elasticsearch', false)).toEqual(['https://store:9200']);
+    expect(endpoint('elasticsearch', true)).toEqual(['http://127.0.0.1:9210']);
+    expect(endpoint('opensearch', true)).toEqual(['http://127.0.0.1:9210']);
+    expect(endpoint('opensearch', false)).toEqual(['http://127.0.0.1:9210']);
   });
 
   test('are the same to the byte for the same sources', () => {
@@ -24,7 +37,7 @@ describe('the ConfigMaps of the collectors', () => {
     const [before, after] = [
       [guard, watcher, census],
       [watcher, census],
-    ].map((sources) => synthesise(sources, { store, cluster: undefined }));
+    ].map((sources) => synthesise(sources, { store, cluster: undefined, deadLetters: true }));
     const { 'filelog/guard': gone, ...others } = before?.node?.receivers ?? {};
     expect(gone).toBeDefined();
     expect(after?.node?.receivers).toEqual(others);

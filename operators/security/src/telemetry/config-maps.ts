@@ -20,8 +20,9 @@ const form = {
 /** Both ConfigMaps, or none. */
 export function collectorConfigMaps(
   context: Pick<FeatureContext, 'sources' | 'store' | 'cluster'>,
+  deadLetters = false,
 ): readonly ConfigMap[] {
-  const { node, gateway } = synthesise(context.sources, context);
+  const { node, gateway } = synthesise(context.sources, { ...context, deadLetters });
   return [...configMap(NODE_CONFIG, node), ...configMap(GATEWAY_CONFIG, gateway)];
 }
 

@@ -7,14 +7,14 @@ const apiKey = { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } };
 
 describe('the exporter of an index', () => {
   test('writes to the index of that name, wherever the store is', () => {
-    expect(elasticsearchExporter('inventory', storeWith({ url: 'https://es/$1' }))).toMatchObject({
+    expect(elasticsearchExporter('inventory', storeWith({ url: 'https://es/$1' }), false)).toMatchObject({
       endpoints: ['https://es/$$1'],
       logs_index: 'security-inventory',
     });
   });
 
   test('keeps what it has on disk, and tries for as long as it takes', () => {
-    expect(elasticsearchExporter('events', storeWith())).toMatchObject({
+    expect(elasticsearchExporter('events', storeWith(), false)).toMatchObject({
       timeout: '0s',
       sending_queue: { storage: 'file_storage' },
       retry: { enabled: true, max_retries: 2_147_483_647 },
@@ -22,7 +22,7 @@ describe('the exporter of an index', () => {
   });
 
   test('tries again what somebody may cure, and not what the document itself is to blame for', () => {
-    const { retry } = elasticsearchExporter('events', storeWith()) as { retry: { retry_on_status: number[] } };
+    const { retry } = elasticsearchExporter('events', storeWith(), false) as { retry: { retry_on_status: number[] } };
     expect(retry.retry_on_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
     for (const own of [400, 409, 413]) expect(retry.retry_on_status).not.toContain(own);
   });
@@ -50,7 +50,7 @@ describe('the exporter of an index', () => {
     ],
   ])('logs in as %s, by reference', (_who, login, expected, extensions) => {
     const store = storeWith(login);
-    const { auth, api_key, user, password } = elasticsearchExporter('events', store) as Record<string, unknown>;
+    const { auth, api_key, user, password } = elasticsearchExporter('events', store, false) as Record<string, unknown>;
     expect({ auth, api_key, user, password }).toEqual(expected);
     expect(loginExtensions(store)).toEqual(extensions);
   });
@@ -63,6 +63,19 @@ describe('the exporter of an index', () => {
     [{ caSecretRef: { name: 'ca', key: 'root.pem' } }, { ca_file: '/etc/otelcol-store/ca/ca.crt' }],
   ])('trusts by %j', (tls, expected) => {
     const store = storeWith(tls === undefined ? {} : { tls });
-    expect((elasticsearchExporter('events', store) as { tls?: object }).tls).toEqual(expected);
+    expect((elasticsearchExporter('events', store, false) as { tls?: object }).tls).toEqual(expected);
+  });
+
+  test('leaves it to the relay whom to trust, and shows its credentials to it', () => {
+    const store = storeWith({
+      tls: { caSecretRef: { name: 'ca', key: 'ca.crt' } },
+      auth: { secretRef: { name: 'login' } },
+    });
+    const { endpoints, tls, auth } = elasticsearchExporter('events', store, true) as Record<string, unknown>;
+    expect({ endpoints, tls, auth }).toEqual({
+      endpoints: ['http://127.0.0.1:9210'],
+      tls: undefined,
+      auth: { authenticator: 'basicauth' },
+    });
   });
 });

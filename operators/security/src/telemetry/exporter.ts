@@ -1,7 +1,8 @@
-/** How the gateway writes to the store: one exporter an index, with a queue on disk, and patience. */
+/** How the gateway writes to the store, by the relay or by itself: one exporter an index, with a queue on disk, and patience. */
 import type { Store } from '../store.ts';
 import { literal } from './collector.ts';
 import { documentSettings } from './document.ts';
+import { RELAY_URL } from './relay.ts';
 import type { EventIndex } from './source.ts';
 
 /** Where the gateway finds the API key. */
@@ -16,7 +17,8 @@ const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest
- * (400, 413) is the document's own fault, or it is there already (409).
+ * (400, 413) is the document's own fault, or it is there already (409). The relay sees to such itself, and answers with one of these to
+ * every request that it cannot answer for.
  */
 const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 
@@ -26,13 +28,13 @@ export function exporterId(index: EventIndex): string {
 }
 
 /** Writes documents to one index. */
-export function elasticsearchExporter(index: EventIndex, store: Store): object {
+export function elasticsearchExporter(index: EventIndex, store: Store, isRelayed: boolean): object {
   const { url, indices, tls } = store;
   return {
-    endpoints: [literal(url)],
+    endpoints: [isRelayed ? RELAY_URL : literal(url)],
     logs_index: literal(indices[index]),
     ...Object.fromEntries(Object.keys(loginExtensions(store)).map((id) => ['auth', { authenticator: id }])),
-    ...tlsOf(tls),
+    ...(isRelayed ? {} : tlsOf(tls)),
     ...documentSettings,
     // All attempts at a request share one timeout, and what it ends is lost: with the default of 90 s, a store that was away for
     // two minutes cost 4,000 of 5,000 events.
@@ -43,8 +45,9 @@ export function elasticsearchExporter(index: EventIndex, store: Store): object {
       queue_size: QUEUE_BYTES,
       // Each holds a request in memory while the store is away.
       num_consumers: 4,
-      // The nodes have waited already.
-      batch: { sizer: 'bytes', min_size: 1_000_000, max_size: 5_000_000, flush_timeout: '1s' },
+      // The nodes have waited already. An event that is larger than the largest batch would be dropped: a line has up to 4 MiB, and takes
+      // up to twice that once it is parsed.
+      batch: { sizer: 'bytes', min_size: 1_000_000, max_size: 10_000_000, flush_timeout: '1s' },
     },
     retry: {
       enabled: true,

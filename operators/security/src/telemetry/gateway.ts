@@ -20,7 +20,7 @@ const CONNECTION_SECONDS = 60;
 export const DRAIN_SECONDS = 75;
 
 /** The configuration of the gateway. */
-export function gatewayConfig(sources: readonly LogSource[], store: Store): CollectorConfig {
+export function gatewayConfig(sources: readonly LogSource[], store: Store, isRelayed: boolean): CollectorConfig {
   const routed = sources.filter(({ index }) => index !== DEFAULT_INDEX);
   const indices = [...new Set([DEFAULT_INDEX, ...routed.map(({ index }) => index)])];
   const all = { ...extensions, ...loginExtensions(store) };
@@ -30,7 +30,9 @@ export function gatewayConfig(sources: readonly LogSource[], store: Store): Coll
     processors: { memory_limiter: memoryLimiter, transform: documentProcessor },
     // The collector refuses an empty table.
     ...(routed.length === 0 ? {} : { connectors: { routing: routing(routed) } }),
-    exporters: Object.fromEntries(indices.map((index) => [exporterId(index), elasticsearchExporter(index, store)])),
+    exporters: Object.fromEntries(
+      indices.map((index) => [exporterId(index), elasticsearchExporter(index, store, isRelayed)]),
+    ),
     service: {
       extensions: Object.keys(all),
       telemetry,

@@ -9,10 +9,13 @@ import type { Store } from '../store.ts';
 import type { CollectorConfig } from './collector.ts';
 import { gatewayConfig } from './gateway.ts';
 import { nodeConfig } from './node.ts';
+import { isRelayed } from './relay.ts';
 import type { LogSource } from './source.ts';
 
 export interface PipelineSettings {
   readonly store: Store | undefined;
+  /** Whether documents that the store refuses are kept. */
+  readonly deadLetters: boolean;
   /** How this cluster is called in events. */
   readonly cluster: string | undefined;
 }
@@ -23,7 +26,8 @@ export interface PipelineConfigs {
 }
 
 /** Both configurations, or none. */
-export function synthesise(sources: readonly LogSource[], { store, cluster }: PipelineSettings): PipelineConfigs {
+export function synthesise(sources: readonly LogSource[], settings: PipelineSettings): PipelineConfigs {
+  const { store, cluster, deadLetters } = settings;
   if (sources.length === 0 || store === undefined) return {};
-  return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, store) };
+  return { node: nodeConfig(sources, cluster), gateway: gatewayConfig(sources, store, isRelayed(store, deadLetters)) };
 }

@@ -16,13 +16,15 @@ const combinations = Array.from({ length: 2 ** tools.length }, (_, bits) =>
   tools.filter((_tool, bit) => bits & (1 << bit)),
 );
 
-function configsOf(enabled: readonly string[], elasticsearch: object, cluster: string): ReadonlyMap<string, string> {
+function configsOf(
+  enabled: readonly string[],
+  output: object,
+  config: object,
+  cluster: string,
+): ReadonlyMap<string, string> {
   const { problems, objects } = renderInstance(
     security,
-    agentOf([...enabled, 'otel_pipeline'], {
-      global: { clusterName: cluster },
-      output: { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', ...elasticsearch } },
-    }),
+    agentOf([...enabled, { name: 'otel_pipeline', config }], { global: { clusterName: cluster }, output }),
   );
   expect(problems).toEqual([]);
   const maps = objects.filter(
@@ -32,14 +34,19 @@ function configsOf(enabled: readonly string[], elasticsearch: object, cluster: s
   return new Map(maps.map(({ metadata, data }) => [metadata.name, data?.[CONFIG_FILE] ?? '']));
 }
 
+const direct = { deadLetters: false };
+
 test.each([
-  ['nobody', {}],
-  ['user and password', { auth: { secretRef: { name: 'login' } } }],
-  ['API key', { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } }],
-  ['authority of its own', { tls: { caSecretRef: { name: 'ca' }, insecureSkipVerify: true } }],
-])('all combinations of tools, and the store reached as %s', async (_how, elasticsearch) => {
+  ['nobody', 'elasticsearch', {}, direct],
+  ['nobody, by the relay', 'elasticsearch', {}, {}],
+  ['user and password', 'elasticsearch', { auth: { secretRef: { name: 'login' } } }, direct],
+  ['user and password, by the relay', 'opensearch', { auth: { secretRef: { name: 'login' } } }, {}],
+  ['API key', 'elasticsearch', { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } }, direct],
+  ['authority of its own', 'elasticsearch', { tls: { caSecretRef: { name: 'ca' }, insecureSkipVerify: true } }, direct],
+])('all combinations of tools, and the store reached as %s', async (_how, kind, store, config) => {
+  const output = { [kind]: { url: 'https://search.logging.svc:9200', ...store } };
   for (const enabled of combinations) {
-    const configs = configsOf(enabled, elasticsearch, 'prod');
+    const configs = configsOf(enabled, output, config, 'prod');
     const receivers = collected.filter((tool) => enabled.includes(tool));
     expect([...configs.keys()].sort()).toEqual(receivers.length === 0 ? [] : [GATEWAY_CONFIG, NODE_CONFIG]);
     const node = configs.get(NODE_CONFIG) ?? '';
@@ -55,7 +62,8 @@ test.each([
 test.each(['${env:NOBODY_SET_THIS', '${nothing:at all}', '$', '1_000', '"', 'a: b # c', 'EXPR(1)', '\u2028\t\u0000'])(
   'a cluster called %j',
   async (cluster) => {
-    const config = configsOf(['falco'], {}, cluster).get(NODE_CONFIG) ?? '';
+    const config =
+      configsOf(['falco'], { elasticsearch: { url: 'https://es:9200' } }, {}, cluster).get(NODE_CONFIG) ?? '';
     const { ok, output } = await validateCollectorConfig(config, { environment });
     expect(ok, output).toBe(true);
   },

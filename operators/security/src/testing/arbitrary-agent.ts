@@ -101,8 +101,8 @@ const override = (image: boolean) =>
   });
 
 const secret = fc.constantFrom('login', 'another-secret');
-const elasticsearch = record({
-  url: fc.constantFrom('https://elasticsearch.logging.svc:9200', 'http://127.0.0.1:9', 'https://es.example.com/path'),
+const store = {
+  url: fc.constantFrom('https://search.logging.svc:9200', 'http://127.0.0.1:9', 'https://es.example.com/path'),
   indices: maybe(record({ events: maybe(word), inventory: maybe(word), vulnerability: maybe(word) })),
   manageTemplates: maybe(fc.boolean()),
   retentionDays: maybe(
@@ -111,13 +111,13 @@ const elasticsearch = record({
   tls: maybe(
     record({ insecureSkipVerify: maybe(fc.boolean()), caSecretRef: maybe(record({ name: secret, key: maybe(word) })) }),
   ),
-  auth: maybe(
-    fc.oneof(
-      fc.record({ secretRef: fc.record({ name: secret }) }),
-      fc.record({ apiKeySecretRef: fc.record({ name: secret, key: word }) }),
-    ),
-  ),
-});
+};
+const login = fc.record({ secretRef: fc.record({ name: secret }) });
+const apiKey = fc.record({ apiKeySecretRef: fc.record({ name: secret, key: word }) });
+const output = fc.oneof(
+  fc.record({ elasticsearch: record({ ...store, auth: maybe(fc.oneof(login, apiKey)) }) }),
+  fc.record({ opensearch: record({ ...store, auth: maybe(login) }) }),
+);
 
 /** A valid agent with any of these features, each with any valid config, and any of the overrides. */
 export function arbitraryAgent(features: readonly Feature[]): fc.Arbitrary<KubeObject> {
@@ -136,7 +136,7 @@ export function arbitraryAgent(features: readonly Feature[]): fc.Arbitrary<KubeO
   const tools = fc.constantFrom(...features.map(({ id }) => id), 'nobody', 'otel-gateway');
   return record({
     features: entries,
-    output: fc.record({ elasticsearch }),
+    output,
     global: maybe(
       record({
         labels: maybe(fc.dictionary(word, word, { minKeys: 1, maxKeys: 2 })),
@@ -178,6 +178,11 @@ interface Dice {
   readonly at: number;
   readonly value: unknown;
   readonly name: string;
+}
+
+/** The settings of the store, whichever it is. */
+function storeIn(spec: Loose): Loose {
+  return Object.values(spec.output as Record<string, Loose>)[0] ?? {};
 }
 
 function mistakes(features: readonly Feature[]): readonly { what: string; make: (spec: Loose, dice: Dice) => void }[] {
@@ -228,19 +233,25 @@ function mistakes(features: readonly Feature[]): readonly { what: string; make: 
     {
       what: 'a URL that is none',
       make: (spec) => {
-        (spec.output as { elasticsearch: Loose }).elasticsearch.url = 'elasticsearch:9200';
+        storeIn(spec).url = 'elasticsearch:9200';
       },
     },
     {
       what: 'a URL with credentials',
       make: (spec) => {
-        (spec.output as { elasticsearch: Loose }).elasticsearch.url = 'https://user:word@es:9200';
+        storeIn(spec).url = 'https://user:word@es:9200';
       },
     },
     {
       what: 'no URL',
       make: (spec) => {
-        delete (spec.output as { elasticsearch: Loose }).elasticsearch.url;
+        delete storeIn(spec).url;
+      },
+    },
+    {
+      what: 'two stores',
+      make: (spec) => {
+        spec.output = { elasticsearch: storeIn(spec), opensearch: storeIn(spec) };
       },
     },
     {

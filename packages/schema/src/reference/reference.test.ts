@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { defineResource } from '../define-resource.ts';
+import { exactlyOneOf } from '../fields.ts';
 import { Everything, Tunnel, Website } from '../testing/samples.ts';
 import { toReference } from './reference.ts';
 import { toSample } from './sample.ts';
@@ -72,6 +73,15 @@ describe('the sample', () => {
         ),
       ).spec,
     ).toEqual({ code: '1234', more: { a: 5 } });
+  });
+
+  test('shows one of what excludes each other: the first that has an example', () => {
+    const host = Type.Object({ host: Type.String({ examples: ['a.b'] }) });
+    const samples = [
+      { x: Type.String(), y: host, z: host },
+      { x: Type.String(), y: Type.String() },
+    ].map((choices) => toSample(define(Type.Object({ to: exactlyOneOf(choices) }))).spec);
+    expect(samples).toEqual([{ to: { y: { host: 'a.b' } } }, { to: { x: 'example' } }]);
   });
 
   test('that cannot be made is told with the field', () => {

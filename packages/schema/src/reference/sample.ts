@@ -79,8 +79,10 @@ function sampleOf(schema: StructuralSchema): unknown {
 }
 
 function sampleObject(schema: StructuralSchema): unknown {
+  const exclusive = exactlyOneNames(schema).map((names) => choose(names, schema));
+  const spurned = new Set(exclusive.flatMap(({ others }) => others));
   const fields = Object.entries(schema.properties ?? {}).filter(
-    ([name, field]) => schema.required?.includes(name) || field.example !== undefined || holdsExample(field),
+    ([name, field]) => !spurned.has(name) && (schema.required?.includes(name) || hasExample(field)),
   );
   if (schema.additionalProperties !== undefined && fields.length === 0) {
     return Object.fromEntries(
@@ -92,14 +94,18 @@ function sampleObject(schema: StructuralSchema): unknown {
   }
   const sample: Record<string, unknown> = Object.fromEntries(fields.map(([name, field]) => [name, sampleOf(field)]));
   // The first alternative is as good as any; its fields may not be among the required ones of the object.
-  const alternatives = [
-    (schema.anyOf ?? schema.oneOf)?.[0]?.required ?? [],
-    exactlyOneNames(schema)[0]?.slice(0, 1) ?? [],
-  ];
+  const alternatives = [(schema.anyOf ?? schema.oneOf)?.[0]?.required ?? [], exclusive.flatMap(({ chosen }) => chosen)];
   for (const name of alternatives.flat()) sample[name] ??= sampleOf(schema.properties?.[name] ?? {});
   return sample;
 }
 
-function holdsExample(schema: StructuralSchema): boolean {
-  return Object.values(schema.properties ?? {}).some((field) => field.example !== undefined || holdsExample(field));
+/** Of fields that exclude each other, the first that its author has shown, else the first. */
+function choose(names: readonly string[], { properties = {} }: StructuralSchema) {
+  const chosen = names.find((name) => hasExample(properties[name] ?? {})) ?? names[0];
+  return { chosen: chosen === undefined ? [] : [chosen], others: names.filter((name) => name !== chosen) };
+}
+
+/** It, or something in it. */
+function hasExample({ example, properties = {} }: StructuralSchema): boolean {
+  return example !== undefined || Object.values(properties).some(hasExample);
 }

@@ -1,5 +1,6 @@
 /** What a user may set for the pipeline. */
 import { int32, type Problem, type Static, Type } from '@keelson/schema';
+import { OWN_IMAGE } from '../../own-image.ts';
 
 export const VERSION = '0.157.0';
 
@@ -38,11 +39,24 @@ export const config = Type.Object({
     },
     { default: {}, description: 'Where a gateway keeps what the store has not taken yet.' },
   ),
+  deadLetters: Type.Boolean({
+    default: true,
+    description:
+      'Whether documents that the store refuses are kept, each with the reason, in the index `deadLetters` of the output: by a relay ' +
+      'in the pods of the gateways. Off, there is no relay and they are lost; but with OpenSearch, which cannot be written to without it.',
+  }),
   image: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 512,
       description: `Image of an OpenTelemetry Collector with the components of the contrib distribution. Default: ${IMAGE}.`,
+    }),
+  ),
+  relayImage: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 512,
+      description: `Image of Keelson, for the relay. Default: ${OWN_IMAGE}.`,
     }),
   ),
 });

@@ -280,8 +280,41 @@ describe('the gateway reaches the store', () => {
     expect(filesOf(objects)).toEqual([username_file, password_file]);
   });
 
-  test('with the certificates of a Secret as the file that its configuration names', () => {
-    const objects = render(['guard'], store({ tls: { caSecretRef: { name: 'ca', key: 'root.pem' } } }));
+  const trust = { tls: { caSecretRef: { name: 'ca', key: 'root.pem' } } };
+  const direct = { name: 'otel_pipeline', config: { deadLetters: false } };
+
+  test('by a relay that has the certificates of a Secret as the file that its arguments name, and no credentials', () => {
+    const objects = render(['guard'], store({ ...login, ...trust }));
+    const { initContainers: [relay] = [], volumes = [] } = podOf(gatewayOf(objects));
+    const [mount, ...others] = relay?.volumeMounts ?? [];
+    expect(relay?.args).toContain(`--ca-file=${mount?.mountPath}/ca.crt`);
+    expect([others, relay?.env]).toEqual([[], undefined]);
+    expect(volumes.find(({ name }) => name === mount?.name)?.secret).toMatchObject({
+      secretName: 'ca',
+      items: [{ key: 'root.pem', path: 'ca.crt' }],
+    });
+    expect(filesOf(objects).filter((file) => file.includes('ca.crt'))).toEqual([]);
+  });
+
+  test('by a relay that is there before the collector, and where the collector looks for it', () => {
+    const objects = render(['guard']);
+    const { initContainers: [relay] = [] } = podOf(gatewayOf(objects));
+    expect(relay?.restartPolicy).toBe('Always');
+    const [endpoint] = configOf(objects).exporters['elasticsearch/events'].endpoints;
+    expect(relay?.args).toContain(`--listen=${new URL(endpoint).host}`);
+    const { port } = relay?.livenessProbe?.httpGet ?? {};
+    const { containerPort } = relay?.ports?.find(({ name }) => name === port) ?? {};
+    expect(relay?.args).toContain(`--status-port=${containerPort}`);
+  });
+
+  test('by itself where nobody wants to keep what is refused; OpenSearch never', () => {
+    const relayOf = (output: object) => podOf(gatewayOf(render(['guard', direct], { output }))).initContainers;
+    expect(relayOf({ elasticsearch: { url: 'https://es:9200' } })).toBeUndefined();
+    expect(relayOf({ opensearch: { url: 'https://os:9200' } })).toHaveLength(1);
+  });
+
+  test('by itself with the certificates of a Secret as the file that its configuration names', () => {
+    const objects = render(['guard', direct], store(trust));
     expect(filesOf(objects)).toEqual([configOf(objects).exporters['elasticsearch/events'].tls.ca_file]);
     expect(podOf(gatewayOf(objects)).volumes).toContainEqual(
       expect.objectContaining({

@@ -4,6 +4,8 @@
  */
 import { assessWorkloads } from '../../assess/workloads.ts';
 import { defineFeature } from '../../feature.ts';
+import { OWN_IMAGE } from '../../own-image.ts';
+import { isRelayed } from '../../telemetry/relay.ts';
 import { LOG_ROOT } from '../../telemetry/source.ts';
 import { checkConfig, config, IMAGE, VERSION } from './config.ts';
 import { gateway, REREAD } from './gateway.ts';
@@ -22,16 +24,18 @@ export const otelPipeline = defineFeature({
     { what: 'SELinux spc_t', why: 'the default type hides files of the node from containers' },
   ],
   usesOutput: true,
-  // Not the certificates that a gateway trusts the store by: those it reads when it starts.
+  // Not the certificates that a collector trusts the store by, where there is no relay: those it reads when it starts.
   rereads: REREAD,
   followsSources: true,
   config,
   check: checkConfig,
-  contribute: ({ image, replicas, queue }, context) => {
+  deadLetters: ({ deadLetters }) => deadLetters,
+  contribute: ({ image, relayImage, deadLetters, replicas, queue }, context) => {
     const { sources, store } = context;
     if (sources.length === 0 || store === undefined) return [];
     const pulled = image ?? context.image(IMAGE);
-    return [nodeCollector(pulled, context), ...gateway({ image: pulled, replicas, queue, store }, context)];
+    const relay = isRelayed(store, deadLetters) ? (relayImage ?? context.image(OWN_IMAGE)) : undefined;
+    return [nodeCollector(pulled, context), ...gateway({ image: pulled, relay, replicas, queue, store }, context)];
   },
   assess: (_config, context) =>
     context.wanted.length > 0

@@ -14,18 +14,22 @@ import { GATEWAY, GATEWAY_CONFIG, GATEWAY_PORT, GATEWAY_TLS, NODE_COLLECTOR } fr
 import type { Store } from '../../store.ts';
 import { API_KEY_FILE, CA_FILE, LOGIN_DIRECTORY } from '../../telemetry/exporter.ts';
 import { DRAIN_SECONDS } from '../../telemetry/gateway.ts';
+import { RELAY_CA_FILE, RELAY_STATUS_PORT } from '../../telemetry/relay.ts';
 import { collectorContainer, configVolume, tlsVolume } from './collector.ts';
 import type { Queue } from './config.ts';
 import { podsOf } from './labels.ts';
+import { RELAY_CA, relayContainer } from './relay.ts';
 
 /** The user of the image. */
 const USER = 10001;
 
-/** The volumes with credentials: the collector watches the files. */
-export const REREAD = ['login', 'api-key'];
+/** The volumes with files that are watched: credentials by the collector, certificates by the relay. */
+export const REREAD = ['login', 'api-key', RELAY_CA];
 
 export interface Gateway {
   readonly image: string;
+  /** Image of the relay; without one, the collector writes to the store itself. */
+  readonly relay: string | undefined;
   readonly replicas: number;
   readonly queue: Queue;
   readonly store: Store;
@@ -36,7 +40,7 @@ export function gateway(settings: Gateway, context: Pick<FeatureContext, 'agent'
   return [
     settings.queue.persistent ? statefulSet(settings, context) : deployment(settings, context),
     service(context),
-    networkPolicy(context),
+    networkPolicy(settings, context),
     ...(settings.replicas > 1 ? [disruptionBudget(context)] : []),
   ];
 }
@@ -94,8 +98,8 @@ function statefulSet(settings: Gateway, context: Pick<FeatureContext, 'agent'>):
 }
 
 /** The pods of both, but for the volume `storage`. */
-function podOf({ image, store }: Gateway, context: Pick<FeatureContext, 'agent'>): PodSpec {
-  const access = storeAccess(store);
+function podOf({ image, relay, store }: Gateway, context: Pick<FeatureContext, 'agent'>): PodSpec {
+  const access = storeAccess(store, relay !== undefined);
   const container = collectorContainer({
     name: GATEWAY,
     image,
@@ -118,18 +122,20 @@ function podOf({ image, store }: Gateway, context: Pick<FeatureContext, 'agent'>
       whenUnsatisfiable: 'ScheduleAnyway',
       labelSelector,
     })),
+    ...(relay === undefined ? {} : { initContainers: [relayContainer(relay, store)] }),
     containers: [container],
     volumes: [configVolume(GATEWAY_CONFIG), tlsVolume(GATEWAY_TLS), ...access.volumes],
   };
 }
 
 interface StoreAccess {
+  /** Those of the collector. */
   readonly mounts: readonly VolumeMount[];
   readonly volumes: readonly Volume[];
 }
 
-/** What the configuration of the gateway takes from Secrets, as files: see telemetry/exporter.ts. */
-function storeAccess({ auth, tls }: Store): StoreAccess {
+/** What the collector and the relay take from Secrets, as files: see telemetry/exporter.ts and telemetry/relay.ts. */
+function storeAccess({ auth, tls }: Store, isRelayed: boolean): StoreAccess {
   const parts = [
     ...(auth?.secretRef === undefined
       ? []
@@ -142,11 +148,18 @@ function storeAccess({ auth, tls }: Store): StoreAccess {
     ...(auth?.apiKeySecretRef === undefined
       ? []
       : [secretFiles('api-key', auth.apiKeySecretRef.name, { [auth.apiKeySecretRef.key]: API_KEY_FILE })]),
-    ...(tls?.caSecretRef === undefined
-      ? []
-      : [secretFiles('ca', tls.caSecretRef.name, { [tls.caSecretRef.key]: CA_FILE })]),
   ];
-  return { mounts: parts.map(({ mount }) => mount), volumes: parts.map(({ volume }) => volume) };
+  const authorities =
+    tls?.caSecretRef === undefined
+      ? []
+      : isRelayed
+        ? [secretFiles(RELAY_CA, tls.caSecretRef.name, { [tls.caSecretRef.key]: RELAY_CA_FILE })]
+        : [secretFiles('ca', tls.caSecretRef.name, { [tls.caSecretRef.key]: CA_FILE })];
+  const own = isRelayed ? parts : [...parts, ...authorities];
+  return {
+    mounts: own.map(({ mount }) => mount),
+    volumes: [...parts, ...authorities].map(({ volume }) => volume),
+  };
 }
 
 /** Keys of a Secret as files of one folder; only those that are needed, and for the user of the gateway only. */
@@ -175,7 +188,8 @@ function service(context: Pick<FeatureContext, 'agent'>): Service {
 }
 
 /** Events come from the collectors of this agent and from nobody else: who could send others could hide his own among them. */
-function networkPolicy(context: Pick<FeatureContext, 'agent'>): NetworkPolicy {
+function networkPolicy({ relay }: Gateway, context: Pick<FeatureContext, 'agent'>): NetworkPolicy {
+  const open = ['metrics', 'health', ...(relay === undefined ? [] : [RELAY_STATUS_PORT])];
   return manifest(
     NetworkPolicy,
     { name: GATEWAY },
@@ -189,7 +203,7 @@ function networkPolicy(context: Pick<FeatureContext, 'agent'>): NetworkPolicy {
             ports: [{ port: 'otlp-grpc', protocol: 'TCP' }],
           },
           // Where Prometheus runs is not known here, and figures are no secret.
-          { ports: ['metrics', 'health'].map((port) => ({ port, protocol: 'TCP' })) },
+          { ports: open.map((port) => ({ port, protocol: 'TCP' })) },
         ],
       },
     },

@@ -1,10 +1,7 @@
 /** What a user may set for Trivy. */
 import { type Problem, type Static, Type } from '@keelson/schema';
-import { VERSION } from '../../version.ts';
+import { OWN_IMAGE } from '../../own-image.ts';
 import { scheduleFlaw } from './cron.ts';
-
-/** Keelson's own: it holds `keelson report vulnerabilities`. */
-export const IMAGE = `ghcr.io/keelson/keelson:${VERSION}`;
 
 export const config = Type.Object({
   schedule: Type.String({
@@ -22,7 +19,7 @@ export const config = Type.Object({
     }),
   ),
   image: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 512, description: `Image of Keelson. Default: ${IMAGE}.` }),
+    Type.String({ minLength: 1, maxLength: 512, description: `Image of Keelson. Default: ${OWN_IMAGE}.` }),
   ),
 });
 

@@ -2,8 +2,10 @@
 import { CronJob, manifest } from '@keelson/schema';
 import type { Container, EnvVar, Volume } from 'kubernetes-types/core/v1.js';
 import type { FeatureContext } from '../../feature.ts';
+import { OWN_IMAGE } from '../../own-image.ts';
 import type { Store } from '../../store.ts';
-import { type Config, IMAGE } from './config.ts';
+import { asArgument } from '../../workload/argument.ts';
+import type { Config } from './config.ts';
 
 const CONTAINER = 'report';
 /** Where the certificates of the store are mounted. */
@@ -53,7 +55,7 @@ export function reportJob({ schedule, timeZone, image }: Config, store: Store, c
                   runAsGroup: 65_532,
                   seccompProfile: { type: 'RuntimeDefault' },
                 },
-                containers: [container(image ?? context.image(IMAGE), store, context, volumes)],
+                containers: [container(image ?? context.image(OWN_IMAGE), store, context, volumes)],
                 ...(volumes.length === 0 ? {} : { volumes }),
               },
             },
@@ -89,19 +91,13 @@ function argumentsOf({ url, indices, tls }: Store, { cluster }: FeatureContext):
   return [
     'report',
     'vulnerabilities',
-    `--url=${literal(url)}`,
-    `--index=${literal(indices.vulnerability)}`,
+    `--url=${asArgument(url)}`,
+    `--index=${asArgument(indices.vulnerability)}`,
     // Left out, it takes one that no other cluster has.
-    ...(cluster === undefined ? [] : [`--cluster-name=${literal(cluster)}`]),
+    ...(cluster === undefined ? [] : [`--cluster-name=${asArgument(cluster)}`]),
     ...(tls?.caSecretRef === undefined ? [] : [`--ca-file=${CA_FOLDER}/ca.crt`]),
     ...(tls?.insecureSkipVerify === true ? ['--insecure-skip-verify'] : []),
   ];
-}
-
-/** A text that the kubelet must take as it is: it would put a password in the place of `$(ELASTICSEARCH_PASSWORD)`. */
-function literal(text: string): string {
-  // Of every two `$` it makes one, wherever they stand; in a replacement four mean two.
-  return text.replaceAll('$', '$$$$');
 }
 
 function environmentOf({ auth }: Store): EnvVar[] {

@@ -1,6 +1,6 @@
 /** Sources for tests, in the form of real tools. */
 import type { Output, StoreSettings } from '../../resource.ts';
-import type { Store } from '../../store.ts';
+import type { Store, StoreKind } from '../../store.ts';
 import type { LogSource } from '../source.ts';
 
 /** Tells time and severity. */
@@ -30,18 +30,19 @@ export const census: LogSource = {
   time: { field: 'unixTime', layout: 's', layoutType: 'epoch' },
 };
 
-/** An Elasticsearch as `spec.output` names it, with whatever else is said of it. */
-export function outputOf(more: Partial<StoreSettings> = {}): Output {
+/** A store with whatever is said of it. */
+export function storeWith(more: Partial<StoreSettings> = {}, kind: StoreKind = 'elasticsearch'): Store {
   const indices = {
     events: 'security-events',
     inventory: 'security-inventory',
     vulnerability: 'security-vuln',
     deadLetters: 'security-dead-letters',
   };
-  return { elasticsearch: { url: 'https://elasticsearch.logging.svc:9200', indices, ...more } };
+  return { url: `https://${kind}.logging.svc:9200`, indices, ...more, kind, path: `spec.output.${kind}` };
 }
 
-/** The same as everything else sees it. */
-export function storeWith(more: Partial<StoreSettings> = {}): Store {
-  return { ...outputOf(more).elasticsearch, kind: 'elasticsearch', path: 'spec.output.elasticsearch' };
+/** The same as `spec.output` names it. */
+export function outputOf(more: Partial<StoreSettings> = {}, named: StoreKind = 'elasticsearch'): Output {
+  const { kind, path: _path, ...settings } = storeWith(more, named);
+  return kind === 'elasticsearch' ? { elasticsearch: settings } : { opensearch: settings };
 }
