@@ -15,7 +15,7 @@ export type { FaultProxy, RequestHook, ResponseHook } from './fault-proxy/proxy.
 export type { EventChoice, FaultAction, FaultRule, RuleHandle, WatchEvent } from './fault-proxy/rule.ts';
 export type { KubectlOptions } from './kubectl.ts';
 export type { SimulatedNode } from './nodes.ts';
-export type { Part, PartFailure } from './part.ts';
+export type { Part, PartFailure, PartSpec } from './part.ts';
 export {
   type SearchStore as Elasticsearch,
   type SearchStore,
@@ -24,7 +24,7 @@ export {
   startOpenSearch,
 } from './search-store.ts';
 export { type SimulatedTrouble, simulateAnnotation } from './stages.ts';
-export type { Standalone, StandaloneOptions } from './standalone.ts';
+export { type Standalone, type StandaloneOptions, startStandalone } from './standalone.ts';
 export { startTestEnv } from './start.ts';
 export type {
   FaultProxyOptions,
