@@ -5,6 +5,13 @@ import { storeWith } from './testing/sources.ts';
 const basic = { auth: { secretRef: { name: 'login' } } };
 const apiKey = { auth: { apiKeySecretRef: { name: 'login', key: 'api-key' } } };
 
+interface Retry {
+  readonly retry_on_status: readonly number[];
+  readonly retry_on_document_status: readonly number[];
+}
+
+const retryOf = () => (elasticsearchExporter('events', storeWith(), false) as { retry: Retry }).retry;
+
 describe('the exporter of an index', () => {
   test('writes to the index of that name, wherever the store is', () => {
     expect(elasticsearchExporter('inventory', storeWith({ url: 'https://es/$1' }), false)).toMatchObject({
@@ -21,10 +28,18 @@ describe('the exporter of an index', () => {
     });
   });
 
-  test('tries again what somebody may cure, and not what the document itself is to blame for', () => {
-    const { retry } = elasticsearchExporter('events', storeWith(), false) as { retry: { retry_on_status: number[] } };
-    expect(retry.retry_on_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
-    for (const own of [400, 409, 413]) expect(retry.retry_on_status).not.toContain(own);
+  test('tries documents again that somebody may cure, and not those that are to blame themselves', () => {
+    const { retry_on_document_status } = retryOf();
+    expect(retry_on_document_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
+    for (const own of [400, 409, 413]) expect(retry_on_document_status).not.toContain(own);
+  });
+
+  test('gives up no request, whatever a proxy says of it', () => {
+    const { retry_on_status } = retryOf();
+    expect(retry_on_status).toEqual(expect.arrayContaining([302, 400, 401, 405, 413, 429, 503, 520]));
+    expect(retry_on_status).not.toContain(200);
+    // Sorted, and each once: it is read by people.
+    expect(retry_on_status).toEqual([...new Set(retry_on_status)].sort((one, other) => one - other));
   });
 
   test.each([

@@ -16,11 +16,21 @@ export const CA_FILE = '/etc/otelcol-store/ca/ca.crt';
 const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
- * What a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The rest
- * (400, 413) is the document's own fault, or it is there already (409). The relay sees to such itself, and answers with one of these to
- * every request that it cannot answer for.
+ * Of a document, what a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The
+ * rest (400) is the document's own fault, or it is there already (409). The relay goes by the same list.
  */
-const RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
+const DOCUMENTS_RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
+
+/**
+ * Of a request, everything: the exporter would drop all documents of it for what is wrong with a proxy, a URL or a limit. The relay answers
+ * with one of the above to what it cannot answer for.
+ */
+const REQUESTS_RETRIED = [
+  ...DOCUMENTS_RETRIED,
+  ...[301, 302, 303, 307, 308],
+  ...[400, 405, 406, 407, 410, 411, 412, 413, 414, 415, 421, 425, 431, 451],
+  ...[501, 505, 507, 508, 511, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530],
+].sort((one, other) => one - other);
 
 /** The id of the exporter of an index. */
 export function exporterId(index: EventIndex): string {
@@ -54,7 +64,8 @@ export function elasticsearchExporter(index: EventIndex, store: Store, isRelayed
       max_retries: 2 ** 31 - 1,
       initial_interval: '500ms',
       max_interval: '30s',
-      retry_on_status: RETRIED,
+      retry_on_status: REQUESTS_RETRIED,
+      retry_on_document_status: DOCUMENTS_RETRIED,
     },
   };
 }
