@@ -46,8 +46,9 @@ export const extensions = {
     create_directory: true,
     // A file that a crash of the node left broken is put aside: better to read some events twice than never to start again.
     recreate: true,
-    // A queue that was long once gives its space back.
-    compaction: { directory: STORAGE_DIRECTORY, on_start: true, on_rebound: true, cleanup_on_start: true },
+    // A queue that was long once gives its space back when it is short again, and not at each start: that takes a second for 20 MB, and
+    // what a file has of free space inside lets the queue go on while the disk is full.
+    compaction: { directory: STORAGE_DIRECTORY, on_rebound: true, cleanup_on_start: true },
   },
 } as const satisfies Components;
 

@@ -24,6 +24,7 @@ export const identityProcessor = {
   log_statements: [
     // A record without a time of its own says 1970.
     'set(log.time, log.observed_time) where log.time_unix_nano == 0',
+    // Once: what was refused behind here (no space on the disk) comes again as it left, and its line is gone by then.
     `set(log.attributes["${DOCUMENT_ID}"], Substring(SHA256(Concat([${[
       'resource.attributes["k8s.cluster.name"]',
       'resource.attributes["k8s.node.name"]',
@@ -31,7 +32,7 @@ export const identityProcessor = {
       'log.attributes["log.file.record_offset"]',
       'log.time_unix_nano',
       'log.body',
-    ].join(', ')}], "\\n")), 0, 32))`,
+    ].join(', ')}], "\\n")), 0, 32)) where log.attributes["${DOCUMENT_ID}"] == nil`,
     // The event is there already, parsed: the line need not travel beside it.
     'set(log.body, "") where log.attributes["event.kind"] != "pipeline_error"',
   ],

@@ -16,12 +16,12 @@ describe('the configuration of the collectors on the nodes', () => {
     expect(exporters).toMatchObject({ otlp: { endpoint: 'otel-gateway:4317' } });
   });
 
-  test('puts batches of 1000 or of 5 s together out of a queue on disk, and never gives up', () => {
+  test('puts batches of about 1000 events or of 5 s together out of a queue on disk, and never gives up', () => {
     expect(nodeConfig([guard], undefined).exporters.otlp).toMatchObject({
       sending_queue: {
         storage: 'file_storage',
         block_on_overflow: true,
-        batch: { sizer: 'items', min_size: 1000, max_size: 1000, flush_timeout: '5s' },
+        batch: { sizer: 'bytes', min_size: 1_000_000, max_size: 16_000_000, flush_timeout: '5s' },
       },
       retry_on_failure: { enabled: true, max_elapsed_time: '0s' },
     });

@@ -15,8 +15,11 @@ import { clientTls } from './tls.ts';
 /** Lines go on before their place in the file is noted; by default they lie in memory for a moment, where a crash loses them. */
 export const NODE_ARGS = ['--feature-gates=stanza.synchronousLogEmitter'];
 
-/** How many events, and how long to wait for them, make one request to the gateway. */
-const BATCH = { size: 1000, timeout: '5s' };
+/**
+ * What makes one request to the gateway: about a thousand events, or what there is after 5 s. In bytes, because a gateway takes no
+ * request above its limit (gateway.ts) and what is too large is lost: so fifty lines of 2 MiB were. The most has room for any one line.
+ */
+const BATCH = { sizer: 'bytes', min_size: 1_000_000, max_size: 16_000_000, flush_timeout: '5s' };
 /** What a node keeps on disk while no gateway answers; then the files wait. */
 const QUEUE_BYTES = 256 * 1024 * 1024;
 
@@ -57,7 +60,7 @@ const toGateway = {
     queue_size: QUEUE_BYTES,
     // A full queue holds up the reading of files.
     block_on_overflow: true,
-    batch: { sizer: 'items', min_size: BATCH.size, max_size: BATCH.size, flush_timeout: BATCH.timeout },
+    batch: BATCH,
   },
   retry_on_failure: { enabled: true, initial_interval: '1s', max_interval: '30s', max_elapsed_time: '0s' },
 };

@@ -27,6 +27,10 @@ describe('the receiver of a tool', () => {
     });
   });
 
+  test('knows a file by more of its beginning than two snapshots of osquery have in common', () => {
+    expect(filelogReceiver(guard)).toMatchObject({ fingerprint_size: '16KiB' });
+  });
+
   test('remembers on disk how far it got, and waits when it is refused', () => {
     expect(filelogReceiver(guard)).toMatchObject({
       storage: 'file_storage',

@@ -47,7 +47,7 @@ export function collectorContainer(collector: CollectorContainer): Container {
     ],
     // No limit of CPU: a burst of events should be read, and shares of it are what requests are for.
     resources: { requests: { ...requests }, limits: { memory: `${memory}Mi` } },
-    // Long queues are tidied up at start; a collector that is at it must not be ended.
+    // What was being sent is put back into the queue first, however long that takes: until then it is on no disk.
     startupProbe: { ...probe, periodSeconds: 5, failureThreshold: 60 },
     livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },
     readinessProbe: { ...probe, periodSeconds: 5 },
