@@ -52,7 +52,7 @@ export default defineConfig({
         { path: 'docs/reference/cli.md', content: cliReference() },
         { path: 'docs/reference/metrics.md', content: toMetricsReference() },
         { path: 'docs/reference/features.md', content: toFeatureReference() },
-        ...templateFiles(indices).map(({ path, content }) => ({ path: `deploy/elasticsearch/${path}`, content })),
+        ...templateFiles(indices),
       ];
     },
   },

@@ -5,6 +5,7 @@ import type { EffectContext } from '@keelson/runtime';
 import type { KubeObject } from '@keelson/schema';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StoreSettings } from '../../resource.ts';
+import type { StoreKind } from '../../store.ts';
 import { agentOf } from '../../testing/agent.ts';
 import { outputOf, storeWith } from '../testing/sources.ts';
 import { installTemplates, templateEffects } from './install.ts';
@@ -37,12 +38,16 @@ afterEach(() => close());
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = { data: { username: base64('agent\n'), password: base64('pass: $$\n'), key: base64('aWQ6a2V5') } };
 
-function install(settings: Partial<StoreSettings> = {}, found: object | null = secret) {
+function install(
+  settings: Partial<StoreSettings> = {},
+  found: object | null = secret,
+  kind: StoreKind = 'elasticsearch',
+) {
   const context = {
     read: { find: async () => (found ?? undefined) as KubeObject | undefined },
     signal: new AbortController().signal,
   } as unknown as EffectContext;
-  return installTemplates({ store: storeWith({ url, ...settings }), namespace: 'security-system' }, context);
+  return installTemplates({ store: storeWith({ url, ...settings }, kind), namespace: 'security-system' }, context);
 }
 
 describe('the index templates are put in place', () => {
@@ -95,6 +100,45 @@ describe('the index templates are put in place', () => {
     expect(JSON.parse(requests[2]?.body ?? '')).toMatchObject({
       data_stream: {},
       template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
+    });
+  });
+
+  describe('OpenSearch', () => {
+    const path = '/_plugins/_ism/policies/keelson.security-events';
+    const written = () => requests.filter(({ what }) => what.startsWith('PUT /_plugins')).map(({ what }) => what);
+    const retain = (days: number) => install({ retentionDays: { events: days } }, secret, 'opensearch');
+
+    test('has its policy under another name, once', async () => {
+      answer = (what) => (what === 'GET /_plugins/_ism/policies' ? { status: 200 } : undefined);
+      await retain(30);
+      const wanted = JSON.parse(requests.find(({ what }) => what === `PUT ${path}`)?.body ?? '{}') as {
+        policy: { states: object[] };
+      };
+      expect(wanted).toMatchObject({ policy: { ism_template: [{ index_patterns: ['security-events'] }] } });
+
+      // As it is given back: with fields of its own.
+      const [first, ...others] = wanted.policy.states;
+      const policy = {
+        ...wanted.policy,
+        states: [{ ...first, more: 1 }, ...others],
+        policy_id: 'x',
+        schema_version: 21,
+      };
+      const body = { _id: 'x', _version: 3, _seq_no: 7, _primary_term: 2, policy };
+      answer = (what) => (what.startsWith('GET /_plugins') ? { status: 200, body } : undefined);
+      requests = [];
+      await retain(30);
+      expect(written()).toEqual([]);
+      await retain(31);
+      expect(written()).toEqual([`PUT ${path}?if_seq_no=7&if_primary_term=2`]);
+    });
+
+    test('without the plugin is told that nothing goes', async () => {
+      answer = (what) => (what.includes('_ism') ? { status: 400, body: { error: 'no handler found' } } : undefined);
+      expect(await retain(30)).toMatchObject({
+        remarks: [expect.stringContaining('the store has no index state management')],
+      });
+      expect(written()).toEqual([]);
     });
   });
 

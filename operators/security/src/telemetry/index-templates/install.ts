@@ -11,8 +11,9 @@ import type { Agent } from '../../resource.ts';
 import { targetNamespace } from '../../steps/context.ts';
 import { type Findings, secretNeeds, secretVersion } from '../../steps/credentials.ts';
 import { type Store, storeOf } from '../../store.ts';
+import { dialects, type Lifecycle, type NamedBody } from './dialect.ts';
 import { ask, type StoreAddress, StoreTrouble } from './store.ts';
-import { type IndexTemplate, indexTemplates, type NamedBody, retentionPolicy } from './templates.ts';
+import { type IndexTemplate, indexTemplates, retentionPolicy } from './templates.ts';
 
 /** The handler and the only effect of it. */
 export const INDEX_TEMPLATES = 'index-templates';
@@ -52,33 +53,50 @@ export const installTemplates = defineEffect<Installation>(
     const { signal } = context;
     const remarks: string[] = [];
     const { indices, retentionDays = {} } = store;
-    const retained: Partial<Record<keyof typeof indices, string>> = {};
+    const { lifecycle, templatePrivilege } = dialects[store.kind];
+    const retained: Partial<Record<keyof typeof indices, NamedBody>> = {};
     for (const [key, days] of Object.entries(retentionDays) as ['events' | 'inventory', number][]) {
-      if (!(await hasLifecycles(address, signal))) {
-        remarks.push(
-          'the store has no lifecycle management (it came with another distribution of Elasticsearch): nothing is deleted by age',
-        );
+      if (!(await hasLifecycles(address, lifecycle, signal))) {
+        remarks.push(`the store has no ${lifecycle.title}: nothing is deleted by age`);
         break;
       }
-      const policy = retentionPolicy(indices[key], days);
-      await put(address, `/_ilm/policy/${encodeURIComponent(policy.name)}`, policy, 'manage_ilm', signal);
-      retained[key] = policy.name;
+      const policy = retentionPolicy(store.kind, indices[key], days);
+      await placePolicy(address, lifecycle, policy, signal);
+      retained[key] = policy;
     }
-    const templates = indexTemplates(indices, retained);
+    const templates = indexTemplates(store.kind, indices, retained);
     for (const template of templates) {
       const path = `/_index_template/${encodeURIComponent(template.name)}`;
-      await put(address, path, template, 'manage_index_templates', signal);
+      await put(address, path, template, templatePrivilege, signal);
       remarks.push(...(await olderIndex(address, template, signal)));
     }
     return { templates: templates.map(({ name }) => name), remarks };
   },
 );
 
-/** A store of the free distribution without it does not know the question. */
-async function hasLifecycles(store: StoreAddress, signal: AbortSignal): Promise<boolean> {
-  const { status } = await ask(store, 'GET', '/_ilm/status', { signal });
+async function hasLifecycles(store: StoreAddress, { question }: Lifecycle, signal: AbortSignal): Promise<boolean> {
+  const { status } = await ask(store, 'GET', question, { signal });
   // Whoever may not ask may still be allowed to write policies.
   return status === 200 || status === 403;
+}
+
+/** Puts a policy in place; one that is versioned only if it is not as it should be. */
+async function placePolicy(store: StoreAddress, lifecycle: Lifecycle, policy: NamedBody, signal: AbortSignal) {
+  const path = lifecycle.pathOf(policy.name);
+  const found = lifecycle.isVersioned ? await ask(store, 'GET', path, { signal }) : undefined;
+  if (found?.status !== 200) return put(store, path, policy, lifecycle.privilege, signal);
+  const { _seq_no, _primary_term, ...there } = JSON.parse(found.body) as { _seq_no: number; _primary_term: number };
+  if (holds(there, policy.body)) return;
+  const seen = `?if_seq_no=${_seq_no}&if_primary_term=${_primary_term}`;
+  await put(store, `${path}${seen}`, policy, lifecycle.privilege, signal);
+}
+
+/** Whether all that is wanted is there: a store adds fields of its own. */
+function holds(there: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== 'object' || wanted === null) return there === wanted;
+  if (typeof there !== 'object' || there === null) return false;
+  if (Array.isArray(wanted) && (!Array.isArray(there) || there.length !== wanted.length)) return false;
+  return Object.entries(wanted).every(([key, value]) => holds((there as Record<string, unknown>)[key], value));
 }
 
 async function put(
@@ -92,10 +110,10 @@ async function put(
   if (answer.status === 403)
     throw new StoreTrouble(
       'Forbidden',
-      `the account of spec.output may not write ${name}: give it the cluster privilege ${privilege}, or install the templates of ` +
-        `deploy/elasticsearch yourself and set ${store.path}.manageTemplates to false`,
+      `the account of spec.output may not write ${name}: give it the cluster privilege ${privilege}, or install the templates under ` +
+        `deploy/ yourself and set ${store.path}.manageTemplates to false`,
     );
-  if (answer.status !== 200)
+  if (answer.status !== 200 && answer.status !== 201)
     throw new StoreTrouble('Refused', `the store refuses ${name}: ${answer.status} ${reasonOf(answer.body)}`.trimEnd());
 }
 

@@ -2,8 +2,9 @@
  * How the store reads our documents. Data only.
  *
  * Invariant: no event can be refused for what its tool wrote into it, and none can add fields without end. So the event of a tool, whose
- * shape is not ours to promise, is *one* field: `flattened` holds any object, and each value in it is found by its path
- * (`falco.output_fields.user.name: root`). Only the fields that we fill ourselves have types of their own.
+ * shape is not ours to promise, is *one* field that holds any object, and each value in it is found by its path
+ * (`falco.output_fields.user.name: root`); how such a field is called is a matter of the store (dialect.ts). Only the fields that we fill
+ * ourselves have types of their own.
  */
 
 /** Longer ones are stored, and not found by this field: Lucene refuses terms above 32 KiB, and with them the document. */
@@ -27,8 +28,8 @@ const asWritten = { date_detection: false, numeric_detection: false };
 /** Anything that is not listed: of a newcomer, or of a newer version. The limit of fields is for what slips through. */
 const texts = { texts: { match_mapping_type: 'string', mapping: keyword } };
 
-/** What the pipeline stores: events of tools, and inventory. */
-export const eventMappings = {
+/** What the pipeline stores: events of tools, and inventory. `anyObject` is the type of a field that holds any object. */
+export const eventMappings = (anyObject: object) => ({
   ...asWritten,
   dynamic_templates: [
     // Every object of the first level that is not listed below is the event of a tool, whichever tools there will be.
@@ -37,7 +38,7 @@ export const eventMappings = {
         match_mapping_type: 'object',
         path_match: '*',
         path_unmatch: '*.*',
-        mapping: { type: 'flattened', ignore_above: 4096, depth_limit: 100 },
+        mapping: anyObject,
       },
     },
     texts,
@@ -61,7 +62,7 @@ export const eventMappings = {
     orchestrator: object({ cluster: object({ name: keyword }), namespace: alias('kubernetes.namespace') }),
     log: object({ level: keyword, file: object({ path: keyword, record_offset: long }) }),
   },
-};
+});
 
 /** What `keelson report vulnerabilities` stores. */
 export const vulnerabilityMappings = {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { recorded as falco } from '../../features/falco/testing/recorded.ts';
 import { recorded as osquery } from '../../features/osquery/testing/recorded.ts';
 import { recorded as tetragon } from '../../features/tetragon/testing/recorded.ts';
+import type { StoreKind } from '../../store.ts';
 import { storeWith } from '../testing/sources.ts';
 import { indexTemplates, retentionPolicy, templateFiles } from './templates.ts';
 
@@ -11,19 +12,20 @@ interface Body {
   readonly data_stream?: object;
   readonly template: { readonly settings: { readonly index: object }; readonly mappings: { properties: object } };
 }
-const bodyOf = (index: string, retained = {}) =>
-  indexTemplates(indices, retained).find((one) => one.index === index)?.body as Body;
+const bodyOf = (index: string, retained = {}, kind: StoreKind = 'elasticsearch') =>
+  indexTemplates(kind, indices, retained).find((one) => one.index === index)?.body as Body;
 
 describe('the index templates', () => {
   test('are one an index, and reach that index and no other', () => {
     const named = { ...indices, events: 'acme-events' };
-    expect(indexTemplates(named).map(({ name, index }) => [name, index])).toEqual([
+    expect(indexTemplates('elasticsearch', named).map(({ name, index }) => [name, index])).toEqual([
       ['keelson.acme-events', 'acme-events'],
       ['keelson.security-inventory', 'security-inventory'],
       ['keelson.security-vuln', 'security-vuln'],
       ['keelson.security-dead-letters', 'security-dead-letters'],
     ]);
-    for (const { index, body } of indexTemplates(named)) expect((body as Body).index_patterns).toEqual([index]);
+    for (const { index, body } of indexTemplates('elasticsearch', named))
+      expect((body as Body).index_patterns).toEqual([index]);
   });
 
   test('know every field that the pipeline fills, and let no index grow without end', () => {
@@ -44,26 +46,40 @@ describe('the index templates', () => {
   });
 
   test('make a series of indices of what is to go by age, and of nothing else', () => {
-    const retained = { events: 'keelson.security-events' };
+    const retained = { events: retentionPolicy('elasticsearch', 'security-events', 30) };
     expect(bodyOf('security-events', retained)).toMatchObject({
       data_stream: {},
       template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
     });
     for (const index of ['security-inventory', 'security-vuln']) expect(bodyOf(index, retained)).toEqual(bodyOf(index));
     expect(bodyOf('security-events').data_stream).toBeUndefined();
-    expect(retentionPolicy('security-events', 30)).toMatchObject({
+    expect(retentionPolicy('elasticsearch', 'security-events', 30)).toMatchObject({
       name: 'keelson.security-events',
       body: { policy: { phases: { delete: { min_age: '30d', actions: { delete: {} } } } } },
     });
   });
 
+  test('say to OpenSearch what it knows: another field for any object, and a policy that names its indices itself', () => {
+    expect(JSON.stringify(bodyOf('security-events', {}, 'opensearch'))).toContain('"mapping":{"type":"flat_object"}');
+    expect(JSON.stringify(indexTemplates('opensearch', indices))).not.toContain('flattened');
+    const policy = retentionPolicy('opensearch', 'security-events', 30);
+    expect(policy.body).toMatchObject({
+      policy: {
+        states: [{ transitions: [{ conditions: { min_rollover_age: '30d' } }] }, { actions: [{ delete: {} }] }],
+        ism_template: [{ index_patterns: ['security-events'] }],
+      },
+    });
+    const retained = bodyOf('security-events', { events: policy }, 'opensearch');
+    expect(retained.data_stream).toEqual({});
+    expect(retained.template.settings).toEqual(bodyOf('security-events', {}, 'opensearch').template.settings);
+  });
+
   test('are files for those who install by hand', () => {
     const files = templateFiles(indices);
+    const names = ['security-events', 'security-inventory', 'security-vuln', 'security-dead-letters'];
     expect(files.map(({ path }) => path)).toEqual([
-      'security-events.json',
-      'security-inventory.json',
-      'security-vuln.json',
-      'security-dead-letters.json',
+      ...names.map((name) => `deploy/elasticsearch/${name}.json`),
+      ...names.map((name) => `deploy/opensearch/${name}.json`),
     ]);
     expect(JSON.parse(files[0]?.content ?? '')).toEqual(bodyOf('security-events'));
   });

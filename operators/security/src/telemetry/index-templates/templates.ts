@@ -1,8 +1,9 @@
 /**
  * The index templates of a store, one an index, and the policies by which old events go. Pure: put in place by install.ts, and written
- * to deploy/elasticsearch for those who install by hand.
+ * to deploy/ for those who install by hand.
  */
-import type { Store } from '../../store.ts';
+import type { Store, StoreKind } from '../../store.ts';
+import { type Dialect, dialects, type NamedBody } from './dialect.ts';
 import { deadLetterMappings, eventMappings, vulnerabilityMappings } from './mappings.ts';
 
 /** Above the templates that Elastic ships (100 and 200), below what users write to overrule. */
@@ -12,21 +13,16 @@ const MOST_FIELDS = 500;
 
 type Indices = Store['indices'];
 
-export interface NamedBody {
-  readonly name: string;
-  readonly body: object;
-}
-
-/** A template for one index; `lifecycle` names the policy by which what it holds goes. */
+/** A template for one index. */
 export interface IndexTemplate extends NamedBody {
   readonly index: string;
 }
 
-const holds: Readonly<Record<keyof Indices, { readonly what: string; readonly mappings: object }>> = {
-  events: { what: 'What Falco and Tetragon saw.', mappings: eventMappings },
-  inventory: { what: 'What osquery found.', mappings: eventMappings },
-  vulnerability: { what: 'Vulnerabilities that trivy-operator found.', mappings: vulnerabilityMappings },
-  deadLetters: { what: 'Documents that the store refused, and why.', mappings: deadLetterMappings },
+const holds: Readonly<Record<keyof Indices, { readonly what: string; mappings(dialect: Dialect): object }>> = {
+  events: { what: 'What Falco and Tetragon saw.', mappings: ({ anyObject }) => eventMappings(anyObject) },
+  inventory: { what: 'What osquery found.', mappings: ({ anyObject }) => eventMappings(anyObject) },
+  vulnerability: { what: 'Vulnerabilities that trivy-operator found.', mappings: () => vulnerabilityMappings },
+  deadLetters: { what: 'Documents that the store refused, and why.', mappings: () => deadLetterMappings },
 };
 
 /** Marks what is ours, in templates and in the indices that come of them. */
@@ -34,9 +30,11 @@ const managed = { managed_by: 'keelson' };
 
 /** Templates for all indices; by each index of which events go after a while, what is kept of it is told to the store. */
 export function indexTemplates(
+  kind: StoreKind,
   indices: Indices,
-  retained: Readonly<Partial<Record<keyof Indices, string>>> = {},
+  retained: Readonly<Partial<Record<keyof Indices, NamedBody>>> = {},
 ): readonly IndexTemplate[] {
+  const dialect = dialects[kind];
   return (Object.keys(holds) as (keyof Indices)[]).map((key) => {
     const index = indices[key];
     const { what, mappings } = holds[key];
@@ -51,10 +49,10 @@ export function indexTemplates(
         settings: {
           index: {
             mapping: { ignore_malformed: 'true', total_fields: { limit: String(MOST_FIELDS) } },
-            ...(policy === undefined ? {} : { lifecycle: { name: policy } }),
+            ...(policy === undefined ? {} : dialect.lifecycle.settings(policy)),
           },
         },
-        mappings: { _meta: managed, ...mappings },
+        mappings: { _meta: managed, ...mappings(dialect) },
       },
     };
     return { name: templateName(index), index, body };
@@ -67,26 +65,16 @@ export function templateName(index: string): string {
 }
 
 /** The policy by which what an index holds goes after so many days: a new index a day, and an old one deleted. */
-export function retentionPolicy(index: string, days: number): NamedBody {
-  return {
-    name: `keelson.${index}`,
-    body: {
-      policy: {
-        _meta: managed,
-        phases: {
-          hot: { actions: { rollover: { max_age: '1d', max_primary_shard_size: '50gb' } } },
-          // Counted from when it is no longer written to.
-          delete: { min_age: `${days}d`, actions: { delete: {} } },
-        },
-      },
-    },
-  };
+export function retentionPolicy(kind: StoreKind, index: string, days: number): NamedBody {
+  return { name: templateName(index), body: dialects[kind].lifecycle.policy(index, days) };
 }
 
-/** The templates as files for those who install them by hand. */
+/** The templates as files for those who install them by hand, below the root of the repository. */
 export function templateFiles(indices: Indices): readonly { readonly path: string; readonly content: string }[] {
-  return indexTemplates(indices).map(({ index, body }) => ({
-    path: `${index}.json`,
-    content: `${JSON.stringify(body, null, 2)}\n`,
-  }));
+  return (Object.keys(dialects) as StoreKind[]).flatMap((kind) =>
+    indexTemplates(kind, indices).map(({ index, body }) => ({
+      path: `${dialects[kind].folder}/${index}.json`,
+      content: `${JSON.stringify(body, null, 2)}\n`,
+    })),
+  );
 }

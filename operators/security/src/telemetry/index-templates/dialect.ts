@@ -1,0 +1,101 @@
+/**
+ * Where stores differ in what they are told: the field that holds any object, and how old events are let go. Data, and what follows from
+ * it; what all have in common is in mappings.ts and templates.ts.
+ */
+import type { StoreKind } from '../../store.ts';
+
+/** A template or a policy. */
+export interface NamedBody {
+  readonly name: string;
+  readonly body: object;
+}
+
+export interface Dialect {
+  /** A field that holds any object. It is one field however large the object is, and each value in it is found by its path. */
+  readonly anyObject: object;
+  /** What an account needs to put index templates in place. */
+  readonly templatePrivilege: string;
+  readonly lifecycle: Lifecycle;
+  /** Where the templates are for those who install by hand. */
+  readonly folder: string;
+}
+
+/** How a store lets old events go: an index is followed by a new one every day, and deleted so many days later. */
+export interface Lifecycle {
+  /** As people know it, and why a store may be without. */
+  readonly title: string;
+  /** A store that has it answers this; one that has not does not know the question. */
+  readonly question: string;
+  readonly privilege: string;
+  /** Changed only by who says which version he saw, and each change begins the count for new indices anew: so it is looked at first. */
+  readonly isVersioned: boolean;
+  pathOf(name: string): string;
+  policy(index: string, days: number): { readonly policy: object };
+  /** What an index template says for its indices to follow the policy. */
+  settings(policy: NamedBody): object;
+}
+
+const NEW_EVERY = '1d';
+const LARGEST_SHARD = '50gb';
+
+/** https://www.elastic.co/guide/en/elasticsearch/reference/7.17/index-lifecycle-management.html */
+const ilm: Lifecycle = {
+  title: 'lifecycle management (it came with another distribution of Elasticsearch)',
+  question: '/_ilm/status',
+  privilege: 'manage_ilm',
+  isVersioned: false,
+  pathOf: (name) => `/_ilm/policy/${encodeURIComponent(name)}`,
+  policy: (_index, days) => ({
+    policy: {
+      _meta: { managed_by: 'keelson' },
+      phases: {
+        hot: { actions: { rollover: { max_age: NEW_EVERY, max_primary_shard_size: LARGEST_SHARD } } },
+        // Counted from when it is no longer written to.
+        delete: { min_age: `${days}d`, actions: { delete: {} } },
+      },
+    },
+  }),
+  settings: ({ name }) => ({ lifecycle: { name } }),
+};
+
+/** https://docs.opensearch.org/2.19/im-plugin/ism/policies/: indices do not name their policy, it names them; of a data stream, by the name of that. */
+const ism: Lifecycle = {
+  title: 'index state management (the plugin opensearch-index-management)',
+  question: '/_plugins/_ism/policies',
+  privilege: 'cluster:admin/opendistro/ism/*',
+  isVersioned: true,
+  pathOf: (name) => `/_plugins/_ism/policies/${encodeURIComponent(name)}`,
+  policy: (index, days) => ({
+    policy: {
+      description: `Managed by keelson: what is in ${index} goes after ${days} days.`,
+      default_state: 'written',
+      states: [
+        {
+          name: 'written',
+          actions: [{ rollover: { min_index_age: NEW_EVERY, min_primary_shard_size: LARGEST_SHARD } }],
+          // Counted from when it is no longer written to.
+          transitions: [{ state_name: 'gone', conditions: { min_rollover_age: `${days}d` } }],
+        },
+        { name: 'gone', actions: [{ delete: {} }], transitions: [] },
+      ],
+      ism_template: [{ index_patterns: [index], priority: 300 }],
+    },
+  }),
+  settings: () => ({}),
+};
+
+export const dialects: Readonly<Record<StoreKind, Dialect>> = {
+  elasticsearch: {
+    anyObject: { type: 'flattened', ignore_above: 4096, depth_limit: 100 },
+    templatePrivilege: 'manage_index_templates',
+    lifecycle: ilm,
+    folder: 'deploy/elasticsearch',
+  },
+  opensearch: {
+    // It knows no limits of its own: a value above 32 KiB has the document refused, which is then a dead letter.
+    anyObject: { type: 'flat_object' },
+    templatePrivilege: 'cluster_manage_index_templates',
+    lifecycle: ism,
+    folder: 'deploy/opensearch',
+  },
+};
