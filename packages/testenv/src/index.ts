@@ -17,7 +17,6 @@ export type { KubectlOptions } from './kubectl.ts';
 export type { SimulatedNode } from './nodes.ts';
 export type { Part, PartFailure, PartSpec } from './part.ts';
 export {
-  type SearchStore as Elasticsearch,
   type SearchStore,
   type SearchStoreOptions,
   startElasticsearch,

@@ -1,6 +1,6 @@
 /**
- * A node collector and a gateway on this machine: both real, on the very ConfigMaps that the operator renders. Only folders and ports
- * differ from those in a cluster, and what a test says in `overrides`.
+ * A node collector and a gateway on this machine, with its relay: all real, the collectors on the very ConfigMaps that the operator renders.
+ * Only folders and ports differ from those in a cluster, and what a test says in `overrides`.
  */
 import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,13 @@ import { type Standalone, startCollector } from '@keelson/testenv';
 import { CONFIG_FILE, GATEWAY } from '../../names.ts';
 import type { Store } from '../../store.ts';
 import { collectorConfigMaps } from '../config-maps.ts';
+import { exporterId } from '../exporter.ts';
 import { NODE_ARGS } from '../node.ts';
+import { isRelayed } from '../relay.ts';
 import type { LogSource } from '../source.ts';
 import { findTrust, type Trust } from '../trust.ts';
 import { elsewhere, freePort, mountSecret, tlsIn } from './collectors.ts';
+import { type RunningRelay, startRelay } from './relay.ts';
 
 /** The two, as tests name them. */
 export type Side = 'node' | 'gateway';
@@ -27,6 +30,8 @@ export interface NodeAndGateway {
   readonly dir: string;
   readonly node: Standalone;
   readonly gateway: Standalone;
+  /** Between gateway and store; asking for it where there is none is an error. */
+  readonly relay: RunningRelay;
   /** Port of the gateway. */
   readonly port: number;
   /** Where each keeps its queue, and the node its checkpoints. */
@@ -45,6 +50,8 @@ export interface NodeAndGateway {
 export interface NodeAndGatewayOptions {
   readonly sources: readonly LogSource[];
   readonly store: Store;
+  /** Whether what the store refuses is kept, by the relay; it is by default. */
+  readonly deadLetters?: boolean;
   readonly cluster?: string;
   /** Name of the node. */
   readonly node?: string;
@@ -58,7 +65,7 @@ export interface NodeAndGatewayOptions {
 }
 
 export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promise<NodeAndGateway> {
-  const { store, cluster, node: nodeName = 'node-1', overrides = {}, environment = {} } = options;
+  const { store, deadLetters = true, cluster, node: nodeName = 'node-1', overrides = {}, environment = {} } = options;
   const dir = await mkdtemp(join(tmpdir(), 'keelson-flow-'));
   const storage = { node: join(dir, 'node'), gateway: join(dir, 'gateway'), ...options.storage };
   const secrets = { node: join(dir, 'node-tls'), gateway: join(dir, 'gateway-tls') };
@@ -73,8 +80,13 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
   const grpc = { endpoint, tls: tlsIn(secrets.gateway, 'client_ca_file') };
   // The name by which nodes know the gateway in a cluster.
   const tls = { ...tlsIn(secrets.node, 'ca_file'), server_name_override: GATEWAY };
+  const relay = isRelayed(store, deadLetters) ? await startRelay(store) : undefined;
   const here = {
-    gateway: { ...(await elsewhere(storage.gateway)), receivers: { otlp: { protocols: { grpc } } } },
+    gateway: {
+      ...(await elsewhere(storage.gateway)),
+      receivers: { otlp: { protocols: { grpc } } },
+      ...(relay === undefined ? {} : { exporters: exportersTo(relay.url) }),
+    },
     node: { ...(await elsewhere(storage.node)), exporters: { otlp: { endpoint, tls } } },
   };
   const start = (side: Side, config: string) =>
@@ -87,7 +99,7 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
   const render = async (sources: readonly LogSource[]): Promise<Sides<string>> => {
     const inside = sources.map((source) => below(dir, source));
     await Promise.all(inside.map(({ path }) => mkdir(dirname(path), { recursive: true })));
-    const maps = collectorConfigMaps({ sources: inside, store, cluster });
+    const maps = collectorConfigMaps({ sources: inside, store, cluster }, deadLetters);
     const [node = '', gateway = ''] = maps.map(({ data }) => data?.[CONFIG_FILE] ?? '');
     return { node, gateway };
   };
@@ -99,6 +111,10 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
     dir,
     port,
     storage,
+    get relay() {
+      if (relay === undefined) throw new Error('this gateway has no relay: deadLetters is false');
+      return relay;
+    },
     get node() {
       return running.node;
     },
@@ -120,10 +136,17 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
       return changed;
     },
     stop: async () => {
-      await Promise.all([running.node.stop(), running.gateway.stop()]);
+      await Promise.all([running.node.stop(), running.gateway.stop(), relay?.stop()]);
       await rm(dir, { recursive: true });
     },
   };
+}
+
+/** Has every exporter that there may be send to this address; one that is not in use does nothing. */
+function exportersTo(url: string): object {
+  return Object.fromEntries(
+    (['events', 'inventory'] as const).map((index) => [exporterId(index), { endpoints: [url] }]),
+  );
 }
 
 /** Ends a collector as the kubelet does: it is told, and has half a minute. */

@@ -1,6 +1,7 @@
-/** The whole pipeline on this machine: both real collectors (node-and-gateway.ts), and a real Elasticsearch with our index templates. */
-import { type Elasticsearch, startElasticsearch } from '@keelson/testenv';
+/** The whole pipeline on this machine: both real collectors and the relay (node-and-gateway.ts), and a real store with our index templates. */
+import { type SearchStore, startElasticsearch, startOpenSearch } from '@keelson/testenv';
 import { expect, vi } from 'vitest';
+import type { StoreKind } from '../../store.ts';
 import { installTemplates } from '../index-templates/install.ts';
 import { type NodeAndGateway, type NodeAndGatewayOptions, startNodeAndGateway } from './node-and-gateway.ts';
 import { storeWith } from './sources.ts';
@@ -8,16 +9,21 @@ import { storeWith } from './sources.ts';
 export type Document = Readonly<Record<string, unknown>>;
 
 export interface Pipeline extends NodeAndGateway {
-  readonly store: Elasticsearch;
+  readonly store: SearchStore;
   /** At most 100 documents whose field has this text, by time. */
   documents(index: string, field: string, text: string): Promise<readonly Document[]>;
   /** Waits until there are so many of them. */
   untilFound(index: string, field: string, text: string, count?: number): Promise<readonly Document[]>;
 }
 
-export async function startPipeline(options: Omit<NodeAndGatewayOptions, 'store'>): Promise<Pipeline> {
-  const store = await startElasticsearch();
-  const named = storeWith({ url: store.url });
+export interface PipelineOptions extends Omit<NodeAndGatewayOptions, 'store'> {
+  /** Which store; Elasticsearch unless told. */
+  readonly store?: StoreKind;
+}
+
+export async function startPipeline({ store: kind = 'elasticsearch', ...options }: PipelineOptions): Promise<Pipeline> {
+  const store = await (kind === 'elasticsearch' ? startElasticsearch() : startOpenSearch());
+  const named = storeWith({ url: store.url }, kind);
   await installTemplates({ store: named, namespace: 'default' }, noSecrets);
   const collectors = await startNodeAndGateway({ ...options, store: named });
 
