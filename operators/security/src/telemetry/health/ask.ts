@@ -1,7 +1,7 @@
 /**
- * Asks collectors for their figures, all at once and not for long: the turn of an agent waits for it.
+ * Asks collectors for their figures, all at once.
  *
- * Invariant: takes no longer than it may, reads no more than `LONGEST_TEXT` of each, and follows nobody elsewhere. Who does not
+ * Invariant: never fails, takes no longer than it may, reads no more than `LONGEST_TEXT` of each, and follows nobody elsewhere. Who does not
  * answer has no reading: that alone says nothing of the pipeline, because the operator may run where it reaches no pod.
  */
 import { METRICS_PORT } from '../collector.ts';
@@ -34,16 +34,14 @@ export interface Asking {
 export async function askAll(
   collectors: readonly Collector[],
   { reach, patienceMs }: Asking,
-  signal: AbortSignal,
 ): Promise<readonly Answer[]> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)]);
+  const limit = AbortSignal.timeout(patienceMs);
   const answers = await Promise.all(
     collectors.map(async (collector) => {
       const reading = await ask(reach(collector), limit).catch(() => undefined);
       return reading === undefined ? [] : [{ collector, reading }];
     }),
   );
-  signal.throwIfAborted();
   return answers.flat();
 }
 

@@ -1,12 +1,13 @@
 /** Collectors are asked over the network: small servers that tell what real ones do. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { EffectContext } from '@keelson/runtime';
+import type { EffectContext, EffectOutcome } from '@keelson/runtime';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { reachPod } from './ask.ts';
-import { createHealthCheck } from './check.ts';
+import { createHealthCheck, healthEffect, type Inquest } from './check.ts';
 import type { Collector } from './collectors.ts';
 import type { Findings } from './judge.ts';
+import type { Link } from './link.ts';
 import { gateway, nodeCollector, queueOf, readingOf, textOf } from './testing/figures.ts';
 
 const tools = [{ tool: 'falco', index: 'events' }];
@@ -38,8 +39,18 @@ function setUp(addresses: Readonly<Record<string, string>>) {
   const stop = new AbortController();
   const context = { signal: stop.signal, memory: new Map() } as unknown as EffectContext;
   const run = (...asked: readonly Collector[]) =>
-    check({ asked, nodes: asked.length, tools }, context) as Promise<Findings>;
-  return { run, stop };
+    check({ asked, nodes: asked.length, tools }, context) as Promise<Inquest>;
+  /** As the engine does it: again, until all have answered or had their time. */
+  const complete = (...asked: readonly Collector[]) =>
+    vi.waitFor(
+      async () => {
+        const { findings, isPending } = await run(...asked);
+        expect(isPending).toBe(false);
+        return findings;
+      },
+      { timeout: 30_000, interval: 200 },
+    );
+  return { run, complete, stop };
 }
 
 describe('asking collectors', () => {
@@ -54,18 +65,18 @@ describe('asking collectors', () => {
       read += 1;
       response.end(text(read));
     });
-    const { run } = setUp({ 'node-1': url });
+    const { complete } = setUp({ 'node-1': url });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-05-01T10:00:00Z') });
-    expect(await run(nodeCollector())).toMatchObject({
+    expect(await complete(nodeCollector())).toMatchObject({
       isFirst: true,
       answered: { node: 1 },
       tools: { falco: { state: 'quiet' } },
     });
     vi.setSystemTime(Date.parse('2026-05-01T10:00:04Z'));
-    expect(await run(nodeCollector())).toMatchObject({ isFirst: true });
+    expect(await complete(nodeCollector())).toMatchObject({ isFirst: true });
     expect(read).toBe(1);
     vi.setSystemTime(Date.parse('2026-05-01T10:00:20Z'));
-    expect(await run(nodeCollector())).toMatchObject({
+    expect(await complete(nodeCollector())).toMatchObject({
       isFirst: false,
       tools: { falco: { state: 'flowing', lastEvent: '2026-05-01T10:00:20Z' } },
     });
@@ -76,7 +87,7 @@ describe('asking collectors', () => {
     const names = ['good', 'hangs', 'fails', 'is-html', 'redirects', 'is-endless', 'is-gone'] as const;
     const gone = await serve(() => undefined);
     await closing.pop()?.();
-    const { run } = setUp({
+    const { complete } = setUp({
       good,
       hangs: await serve(() => undefined),
       fails: await serve((_, response) => response.writeHead(500).end(text(1))),
@@ -91,17 +102,55 @@ describe('asking collectors', () => {
       }),
       'is-gone': gone,
     });
-    const { asked, answered } = await run(gateway('good'), ...names.slice(1).map((name) => nodeCollector(name)));
-    expect([asked, answered]).toEqual([
+    const found = await complete(gateway('good'), ...names.slice(1).map((name) => nodeCollector(name)));
+    expect([found?.asked, found?.answered]).toEqual([
       { node: 6, gateway: 1 },
       { node: 0, gateway: 1 },
     ]);
   });
 
-  test('ends when the process does', async () => {
-    const { run, stop } = setUp({ 'node-1': await serve(() => undefined) });
+  test('holds up no turn for who does not answer, and ends with the process', async () => {
+    const { run, complete, stop } = setUp({ 'node-1': await serve(() => undefined) });
+    expect(await run(nodeCollector())).toEqual({ isPending: true });
+    expect(await complete(nodeCollector())).toMatchObject({ asked: { node: 1 }, answered: { node: 0 } });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
     const asking = run(nodeCollector());
-    stop.abort(new Error('stopped'));
-    await expect(asking).rejects.toThrow('stopped');
+    stop.abort();
+    await expect(asking).rejects.toThrow('aborted');
+  });
+});
+
+describe('how often they are asked', () => {
+  const free: Link = { state: 'free', fill: 'low', queues: [], places: [], isSuspect: false };
+  const calm: Findings = {
+    asked: { node: 1, gateway: 1 },
+    answered: { node: 1, gateway: 1 },
+    links: { node: free, gateway: free },
+    tools: {},
+    refuses: false,
+    isFirst: false,
+  };
+  const done = (result: Inquest): EffectOutcome => ({ state: 'done', at: new Date(), result });
+  const nobody = { ...calm, answered: { node: 0, gateway: 0 } };
+  const collectors = { asked: [], nodes: 0, ready: { node: true, gateway: true } };
+
+  test.each<[string, string, EffectOutcome | undefined]>([
+    ['20s', 'at first', undefined],
+    ['20s', 'while all is well', done({ findings: calm, isPending: false })],
+    ['2s', 'while some have yet to answer', done({ findings: calm, isPending: true })],
+    [
+      '10s',
+      'when somebody seems held up',
+      done({ findings: { ...calm, links: { node: { ...free, isSuspect: true }, gateway: free } }, isPending: false }),
+    ],
+    [
+      '10s',
+      'while a link is broken',
+      done({ findings: { ...calm, links: { node: free, gateway: { ...free, state: 'stuck' } } }, isPending: false }),
+    ],
+    ['1m', 'where nobody answers', done({ findings: nobody, isPending: false })],
+    ['20s', 'after something went wrong', { state: 'failed', at: new Date(), message: 'late', attempts: 1 }],
+  ])('%s %s', (every, _, outcome) => {
+    expect(healthEffect(collectors, [], outcome)).toMatchObject({ every });
   });
 });

@@ -1,6 +1,6 @@
 /** One collector from round to round: what it counted since, and since when it has tried in vain to hand events on. Pure. */
 import type { Collector } from './collectors.ts';
-import { type Growth, growthSince, type Reading } from './reading.ts';
+import { type Growth, growthSince, type Queue, type Reading } from './reading.ts';
 
 /** A collector as it was seen last. */
 export interface Known {
@@ -40,8 +40,9 @@ export function follow(
   const moved = Object.values(growth?.sent ?? {}).some((count) => count > 0);
   const heldSince = Object.fromEntries(
     Object.entries(reading.queues)
-      .filter(([exporter, { bytes, isSending }]) => bytes > 0 && isSending && (growth?.sent[exporter] ?? 0) === 0)
-      .map(([exporter]) => [exporter, before?.heldSince[exporter] ?? at]),
+      .filter(([exporter, queue]) => isTrying(queue) && (growth?.sent[exporter] ?? 0) === 0)
+      // It tried then, it tries now, and nothing went in between: so it has been held up since then at least.
+      .map(([exporter]) => [exporter, before?.heldSince[exporter] ?? (wasTrying(before, exporter) ? before.at : at)]),
   );
   const isHeld = Object.keys(heldSince).length > 0;
   // Attempts become rare: what was answered last stands until something else is.
@@ -55,6 +56,15 @@ export function follow(
     ...(movedAt === undefined ? {} : { movedAt }),
   };
   return { collector, known, growth };
+}
+
+function isTrying({ bytes, isSending }: Queue): boolean {
+  return bytes > 0 && isSending;
+}
+
+function wasTrying(before: Known | undefined, exporter: string): before is Known {
+  const queue = before?.reading.queues[exporter];
+  return queue !== undefined && isTrying(queue);
 }
 
 /** The most frequent answer that is no success; a success only where there is no other. */

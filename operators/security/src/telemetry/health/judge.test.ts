@@ -68,6 +68,11 @@ describe('a link', () => {
     expect(last(found).links.node).toMatchObject({ queues: ['otlp'], places: [], answer: 'UNAVAILABLE', waiting: 10 });
   });
 
+  test('is stuck at once when it tried in vain from one round to the next', () => {
+    const found = rounds([0, [node(10, 10)]], [20, [node(60, 30)]], [40, [node(90, 30)]]);
+    expect(found.map(({ links }) => links.node.state)).toEqual(['free', 'free', 'stuck']);
+  });
+
   test('an event that waits for others to make a batch with holds nothing up', () => {
     const waiting: [Collector, Reading] = [
       nodeCollector(),

@@ -41,7 +41,7 @@ function stand({ findings, ready = { node: true, gateway: true }, output, said =
       ? undefined
       : findings === 'failed'
         ? { state: 'failed', at: now, message: 'late', attempts: 1 }
-        : { state: 'done', at: now, result: findings };
+        : { state: 'done', at: now, result: { findings, isPending: false } };
   const self = {
     spec: { features: [], output: outputOf(output) },
     status: { conditions: said, pipeline: { tools } },
