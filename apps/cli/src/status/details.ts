@@ -21,7 +21,7 @@ export async function statusDetails(
   const sections = [
     `${paint.strong(`${instance.kind}/${instance.name}`)}${place}   ${readyMark(instance, paint)} ${instance.reason}\n${instance.message === '' ? '' : `${instance.message}\n`}`,
     block('Conditions', conditions(instance.conditions, now, paint)),
-    block('Status', fields(instance)),
+    block('Status', fields(instance, now)),
     block('Children', children(instance)),
     block('Events', await events(client, instance, now)),
   ];
@@ -33,9 +33,9 @@ function block(title: string, body: string): string {
 }
 
 /** What the resource itself puts into its status. */
-function fields({ object }: InstanceReport): string {
+function fields({ object }: InstanceReport, now: Date): string {
   const { conditions: _, observedGeneration: __, ...own } = (object.status ?? {}) as Record<string, unknown>;
-  return ownFields(own);
+  return ownFields(own, now);
 }
 
 function conditions(list: readonly Condition[], now: Date, paint: Palette): string {

@@ -1,7 +1,8 @@
 /**
- * What a resource puts into its status, for a glance: short things on a line, maps of like things as a table, long lists counted. What
- * this leaves out is in `-o yaml`. Pure, and knows no resource.
+ * What a resource puts into its status, for a glance: short things on a line, maps of like things as a table, long lists counted, times in
+ * tables as their age. What this leaves out is in `-o yaml`. Pure, and knows no resource.
  */
+import { age } from '../output/age.ts';
 import { toYaml } from '../output/format.ts';
 import { table } from '../output/table.ts';
 
@@ -10,21 +11,21 @@ type Fields = Readonly<Record<string, unknown>>;
 const longestLine = 100;
 
 /** Lines of text, each ended; nothing for no fields. */
-export function ownFields(status: Fields): string {
+export function ownFields(status: Fields, now: Date): string {
   const entries = Object.entries(status).filter(([, value]) => value !== undefined && value !== null);
   // What fits on a line first: it is what people look for.
   const [short, long] = [true, false].map((wanted) => entries.filter(([, value]) => isScalar(value) === wanted));
-  return [...(short ?? []), ...(long ?? [])].map(([name, value]) => field(name, value)).join('');
+  return [...(short ?? []), ...(long ?? [])].map(([name, value]) => field(name, value, now)).join('');
 }
 
-function field(name: string, value: unknown): string {
+function field(name: string, value: unknown, now: Date): string {
   const line = oneLine(value);
   if (line !== undefined) return `${name}: ${line}\n`;
   if (isMap(value)) {
     const rows = Object.entries(value);
     if (rows.length > 0 && rows.every(([, row]) => isMap(row) && Object.values(row).every(isScalar)))
-      return `${name}:\n${indent(asTable(rows as [string, Fields][]))}`;
-    return `${name}:\n${indent(ownFields(value))}`;
+      return `${name}:\n${indent(asTable(rows as [string, Fields][], now))}`;
+    return `${name}:\n${indent(ownFields(value, now))}`;
   }
   return `${name}:\n${indent(toYaml(value))}`;
 }
@@ -47,9 +48,10 @@ function oneLine(value: unknown): string | undefined {
 }
 
 /** One row an entry; narrow columns first, so that the wide ones do not push them away. */
-function asTable(rows: readonly [string, Fields][]): string {
+function asTable(rows: readonly [string, Fields][], now: Date): string {
   const columns = [...new Set(rows.flatMap(([, row]) => Object.keys(row)))];
-  const cell = (row: Fields, column: string): string => (row[column] === undefined ? '-' : brief(String(row[column])));
+  const cell = (row: Fields, column: string): string =>
+    row[column] === undefined ? '-' : brief(String(row[column]), now);
   const widthOf = (column: string): number => Math.max(...rows.map(([, row]) => cell(row, column).length));
   columns.sort((a, b) => widthOf(a) - widthOf(b));
   return table(
@@ -58,8 +60,9 @@ function asTable(rows: readonly [string, Fields][]): string {
   );
 }
 
-/** The digest of an image by its beginning, as people compare them. */
-function brief(text: string): string {
+/** The digest of an image by its beginning, as people compare them; a time by how long it is ago. */
+function brief(text: string, now: Date): string {
+  if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text)) return `${age(text, now)} ago`;
   return text.replace(/@sha256:([0-9a-f]{12})[0-9a-f]{52}$/, '@sha256:$1…');
 }
 

@@ -60,9 +60,10 @@ export function healthStanding({ self, sources, collectors, outcome, now }: Heal
   const flowing =
     findings === undefined ? said(status, EVENTS_FLOWING) : flowVerdict(findings, ready, { sources, tools, now });
   const isBroken = ready?.status === 'False' && isLasting(status, now);
+  const isKnown = Object.values(tools).some((tool) => Object.keys(tool).length > 0);
   return {
     conditions: [...toCondition(PIPELINE_READY, ready), ...toCondition(EVENTS_FLOWING, flowing)],
-    tools,
+    ...(isKnown ? { tools } : {}),
     events: ready?.status === 'False' ? brokenEvents(findings, store) : [],
     ...(isBroken ? { broken: { reason: ready.reason, message: ready.message } } : {}),
   };
