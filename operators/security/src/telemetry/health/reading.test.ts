@@ -79,6 +79,15 @@ describe('what a collector tells', () => {
     expect(toReading(text)).toBeUndefined();
   });
 
+  test('what could not be a name or a status is left out: a status of Kubernetes is no place for a stranger to write', () => {
+    const text = `otelcol_process_uptime 1
+rpc_client_call_duration_count{rpc_response_status_code="call 555-0199"} 1
+http_client_request_duration_count{http_response_status_code="https://evil"} 1
+otelcol_exporter_queue_size{exporter="elasticsearch/<b>"} 1
+otelcol_receiver_accepted_log_records{receiver="__proto__"} 1`;
+    expect(toReading(text)).toEqual({ uptime: 1, received: {}, queues: {}, answers: {}, refused: 0 });
+  });
+
   test('the figures of our tests have the form of real ones', () => {
     const reading = readingOf({
       received: { 'filelog/falco': 7 },

@@ -46,6 +46,10 @@ const names = new Set([
   ...[FAILED, DOCUMENTS, RPC, HTTP, UPTIME],
 ]);
 
+/** What is told further, in the words of a status: a collector that was taken over shall not write them. */
+const STATUS = /^([A-Z][A-Z_]{1,24}|[1-5]\d\d)$/;
+const COMPONENT = /^[a-z][a-z0-9_]{0,62}(\/[a-z][a-z0-9_]{0,62})?$/;
+
 /** Out of what a collector tells; undefined where that is something else, such as the page of a proxy. */
 export function toReading(text: string): Reading | undefined {
   const samples = parseMetrics(text, (name) => names.has(plainName(name))).map((sample) => ({
@@ -59,7 +63,10 @@ export function toReading(text: string): Reading | undefined {
     uptime: uptime.value,
     received: sumBy(of(RECEIVED), 'receiver'),
     queues: queuesOf(of),
-    answers: { ...sumBy(of(RPC), 'rpc_response_status_code'), ...sumBy(of(HTTP), 'http_response_status_code') },
+    answers: {
+      ...sumBy(of(RPC), 'rpc_response_status_code', STATUS),
+      ...sumBy(of(HTTP), 'http_response_status_code', STATUS),
+    },
     refused: sum([...of(FAILED), ...of(DOCUMENTS).filter(isRefused)]),
   };
 }
@@ -123,11 +130,11 @@ function isRefused({ labels }: Sample): boolean {
   return labels.outcome !== 'success' && labels.http_response_status_code !== '409';
 }
 
-function sumBy(samples: readonly Sample[], label: string): Readonly<Record<string, number>> {
+function sumBy(samples: readonly Sample[], label: string, form = COMPONENT): Readonly<Record<string, number>> {
   const sums = new Map<string, number>();
   for (const { labels, value } of samples) {
     const key = labels[label];
-    if (key !== undefined && key !== '') sums.set(key, (sums.get(key) ?? 0) + value);
+    if (key !== undefined && form.test(key)) sums.set(key, (sums.get(key) ?? 0) + value);
   }
   return Object.fromEntries(sums);
 }

@@ -52,6 +52,9 @@ function toStore({ places, queues, answer }: Link, store: Store): Trouble {
 function storeWhy(answer: string | undefined, { path, auth }: Store): string {
   switch (answer) {
     case undefined:
+    // Of the relay beside the gateway, which has none.
+    case '502':
+    case '504':
       return `no answer: check its address, network policies, and its certificate (${path}.tls)`;
     case '401':
       return auth === undefined
