@@ -63,5 +63,5 @@ describe('CustomResourceDefinitions', () => {
     const discovered = JSON.stringify(await env.adminRequest('GET', '/apis', undefined, { headers: { accept } }));
     for (const path of served) expect(discovered, path).toContain(`"resource":"${path.split('/').at(-1)}"`);
     for (const path of served) expect(await items(`/apis/${path}`), path).toEqual([]);
-  });
+  }, 180_000);
 });
