@@ -123,7 +123,7 @@ const byReference = 'Only ever by reference, in the namespace that everything is
 
 const elasticsearch = Type.Object(
   { ...settings, auth: Type.Optional(exactlyOneOf(auth, { description: byReference })) },
-  { description: 'An Elasticsearch, 7.17 or newer.' },
+  { description: 'An Elasticsearch, 7.17 or newer; tested with 7.17.' },
 );
 
 /** What is said to somebody who gives it one; offline too, where nobody evaluates rules. */
@@ -142,7 +142,7 @@ const opensearch = Type.Object(
       ]),
     ),
   },
-  { description: 'An OpenSearch, 2.12 or newer.' },
+  { description: 'An OpenSearch, 2.7 or newer; tested with 2.19.' },
 );
 
 const output = exactlyOneOf(
