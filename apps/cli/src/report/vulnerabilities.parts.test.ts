@@ -1,35 +1,45 @@
-/** `keelson report vulnerabilities` with nothing but real programs: 5,000 reports, a real Elasticsearch that is busy now and then. */
+/** `keelson report vulnerabilities` with nothing but real programs: 5,000 reports, and real stores that are busy now and then. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ensurePart } from '@keelson/testbed';
-import { type SearchStore, startElasticsearch, startTestEnv, type TestEnv } from '@keelson/testenv';
+import { type SearchStore, startElasticsearch, startOpenSearch, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keelson } from '../testing/keelson.ts';
 import { vulnerability, vulnerabilityReport } from './testing/reports.ts';
 
-const reports = 5000;
 const each = 1;
-const folder = '/apis/aquasecurity.github.io/v1alpha1/namespaces/default/vulnerabilityreports';
 
-describe('keelson report vulnerabilities into Elasticsearch', () => {
-  let env: TestEnv;
+let env: TestEnv;
+beforeAll(async () => {
+  const { path } = await ensurePart('crds');
+  env = await startTestEnv({ crds: [join(path, 'trivy-operator/aquasecurity.github.io_vulnerabilityreports.yaml')] });
+});
+afterAll(() => env?.stop());
+
+const folderOf = (namespace: string) =>
+  `/apis/aquasecurity.github.io/v1alpha1/namespaces/${namespace}/vulnerabilityreports`;
+
+describe.each([
+  { name: 'Elasticsearch', start: startElasticsearch, reports: 5000, namespace: 'default', scope: [] },
+  // Of one namespace only, which is not asked about those of the other.
+  { name: 'OpenSearch', start: startOpenSearch, reports: 600, namespace: 'second', scope: ['-n', 'second'] },
+])('keelson report vulnerabilities into $name', ({ name, start, reports, namespace, scope }) => {
+  const folder = folderOf(namespace);
+  const last = reports - 1;
   let store: SearchStore;
   let busy: { readonly url: string; readonly refused: number; close(): void };
-
   beforeAll(async () => {
-    const { path } = await ensurePart('crds');
-    [env, store] = await Promise.all([
-      startTestEnv({ crds: [join(path, 'trivy-operator/aquasecurity.github.io_vulnerabilityreports.yaml')] }),
-      startElasticsearch(),
-    ]);
+    store = await start();
     busy = await startBusyProxy(store.url);
+    if (namespace !== 'default')
+      await env.adminRequest('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     const numbers = Array.from({ length: reports }, (_, index) => index).values();
     // One iterator, several workers: each takes the next number.
     const worker = async (): Promise<void> => {
       for (const number of numbers) {
         const found = Array.from({ length: each }, (_, index) => vulnerability(`CVE-${number}-${index}`));
-        await env.adminRequest('POST', folder, vulnerabilityReport(`web-${number}`, found));
+        await env.adminRequest('POST', folder, vulnerabilityReport(`web-${number}`, found, namespace));
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
@@ -37,11 +47,10 @@ describe('keelson report vulnerabilities into Elasticsearch', () => {
   afterAll(async () => {
     busy?.close();
     await store?.stop();
-    await env?.stop();
   });
 
   async function report() {
-    const args = ['report', 'vulnerabilities', '--url', busy.url, '--cluster-name', 'prod'];
+    const args = ['report', 'vulnerabilities', '--url', busy.url, '--cluster-name', 'prod', ...scope];
     const { code, stdout, stderr } = await keelson([...args, '--kubeconfig', env.kubeconfig]);
     return { code, stderr, summary: JSON.parse(stdout) as Record<string, unknown> };
   }
@@ -61,7 +70,7 @@ describe('keelson report vulnerabilities into Elasticsearch', () => {
   const all = { match_all: {} };
   const status = (value: string) => ({ match: { 'vulnerability.status': value } });
 
-  it('given 5,000 reports and a store that is busy now and then, when run, then every vulnerability is stored', async () => {
+  it('given thousands of reports and a store that is busy now and then, when run, then every vulnerability is stored', async () => {
     const { code, summary } = await report();
     expect({ code, summary }).toMatchObject({
       code: 0,
@@ -85,12 +94,12 @@ describe('keelson report vulnerabilities into Elasticsearch', () => {
 
   it('given reports that are gone, when run, then exactly theirs are resolved; when one is back, it is open and keeps its birthday', async () => {
     const born = await sourceOf('CVE-7-0');
-    for (const number of [7, 4711]) await env.adminRequest('DELETE', `${folder}/replicaset-web-${number}-web`);
+    for (const number of [7, last]) await env.adminRequest('DELETE', `${folder}/replicaset-web-${number}-web`);
     expect((await report()).summary).toMatchObject({ resolved: 2 * each });
     expect(await count(status('resolved'))).toBe(2 * each);
     expect((await sourceOf('CVE-7-0')).event.end).toEqual(expect.any(String));
 
-    await env.adminRequest('POST', folder, vulnerabilityReport('web-7', [vulnerability('CVE-7-0')]));
+    await env.adminRequest('POST', folder, vulnerabilityReport('web-7', [vulnerability('CVE-7-0')], namespace));
     expect((await report()).summary).toMatchObject({ created: 0, resolved: 0 });
     const back = await sourceOf('CVE-7-0');
     expect(back).toMatchObject({
@@ -107,10 +116,11 @@ describe('keelson report vulnerabilities into Elasticsearch', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(mapping),
     });
-    await env.adminRequest('POST', '/api/v1/namespaces', { metadata: { name: 'few' } });
-    const few = [vulnerability('CVE-A', { title: '2024-01-01' }), vulnerability('CVE-B', { title: 'no date' })];
-    await env.adminRequest('POST', folder.replace('default', 'few'), vulnerabilityReport('web', few, 'few'));
-    const args = ['report', 'vulnerabilities', '--url', store.url, '--index', 'strict', '-n', 'few'];
+    const few = `few-${name.toLowerCase()}`;
+    await env.adminRequest('POST', '/api/v1/namespaces', { metadata: { name: few } });
+    const found = [vulnerability('CVE-A', { title: '2024-01-01' }), vulnerability('CVE-B', { title: 'no date' })];
+    await env.adminRequest('POST', folderOf(few), vulnerabilityReport('web', found, few));
+    const args = ['report', 'vulnerabilities', '--url', store.url, '--index', 'strict', '-n', few];
     const { code, stdout } = await keelson([...args, '--kubeconfig', env.kubeconfig]);
     expect({ code, summary: JSON.parse(stdout) }).toMatchObject({
       code: 8,

@@ -62,7 +62,7 @@ const ilm: Lifecycle = {
 const ism: Lifecycle = {
   title: 'index state management (the plugin opensearch-index-management)',
   question: '/_plugins/_ism/policies',
-  privilege: 'cluster:admin/opendistro/ism/*',
+  privilege: 'cluster:admin/opendistro/ism/policy/*',
   isVersioned: true,
   pathOf: (name) => `/_plugins/_ism/policies/${encodeURIComponent(name)}`,
   policy: (index, days) => ({
