@@ -53,6 +53,8 @@ export function elasticsearchExporter(index: EventIndex, store: Store, isRelayed
       storage: 'file_storage',
       sizer: 'bytes',
       queue_size: QUEUE_BYTES,
+      // Refused at once, a node keeps what it has on its disk. By default this exporter holds requests in memory until there is room.
+      block_on_overflow: false,
       // Each holds a request in memory while the store is away.
       num_consumers: 4,
       // The nodes have waited already. An event that is larger than the largest batch would be dropped: a line has up to 4 MiB, and takes
