@@ -8,7 +8,8 @@ import { ensurePart } from '@keelson/testbed';
 import { startTestEnv, type TestEnv, type TestEnvOptions } from '@keelson/testenv';
 import { vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { security } from '../operator.ts';
+import { features } from '../features/index.ts';
+import { createSecurityOperator } from '../operator.ts';
 import { type Agent, SecurityAgent } from '../resource.ts';
 
 const account = { namespace: 'keelson-system', name: 'security' };
@@ -46,6 +47,9 @@ export async function upstreamCrds(
   return projects.map((project) => join(path, project));
 }
 
+/** Collectors of simulated pods are nowhere: this is where nobody listens. */
+const withoutCollectors = createSecurityOperator(features, { reachCollector: () => 'http://127.0.0.1:1/metrics' });
+
 export interface StageOptions {
   readonly operator?: Operator;
   /** Gets every line that the operator logs, at the finest level. */
@@ -53,7 +57,7 @@ export interface StageOptions {
 }
 
 export async function startStage(options: TestEnvOptions = {}, more: StageOptions = {}): Promise<Stage> {
-  const { operator = security, onLog } = more;
+  const { operator = withoutCollectors, onLog } = more;
   const env = await startTestEnv({ ...options, crds: [toCrd(SecurityAgent), ...(options.crds ?? [])] });
   const admin = createClient(await loadConfig({ kubeconfig: env.kubeconfig, env: {} }));
   const apply: Stage['apply'] = async (...objects) => {

@@ -127,6 +127,7 @@ describe('how often they are asked', () => {
     answered: { node: 1, gateway: 1 },
     links: { node: free, gateway: free },
     tools: {},
+    isGatewayUp: true,
     refuses: false,
     isFirst: false,
   };

@@ -19,6 +19,8 @@ export interface Findings {
   /** By who sends: collectors on nodes to gateways, gateways to the store. */
   readonly links: Readonly<Record<Role, Link>>;
   readonly tools: Readonly<Record<string, ToolFlow>>;
+  /** A gateway answered just now. */
+  readonly isGatewayUp: boolean;
   /** The store refused documents within ten minutes. */
   readonly refuses: boolean;
   /** There was nothing to compare with yet: a count alone does not say when it grew. */
@@ -80,6 +82,7 @@ export function judge(before: Memory | undefined, round: Round): { memory: Memor
       answered: countByRole(followed.map(({ collector }) => collector)),
       links,
       tools: toolFlows(tools, nodes, memory.tools, { at, waits }),
+      isGatewayUp: answers.some(({ collector }) => collector.role === 'gateway'),
       refuses: refusedAt !== undefined && at - refusedAt < QUIET_MS,
       isFirst: before === undefined,
     },

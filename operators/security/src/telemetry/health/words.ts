@@ -17,8 +17,8 @@ export interface Trouble {
 }
 
 /** Why nothing gets through. */
-export function troubleOf(role: Role, { links, answered }: Findings, store: Store): Trouble {
-  return role === 'gateway' ? toStore(links.gateway, store) : toGateway(links.node, answered.gateway > 0);
+export function troubleOf(role: Role, { links, isGatewayUp }: Findings, store: Store): Trouble {
+  return role === 'gateway' ? toStore(links.gateway, store) : toGateway(links.node, isGatewayUp);
 }
 
 function toGateway({ places, answer }: Link, isGatewayUp: boolean): Trouble {
