@@ -10,6 +10,7 @@ import { createObjectSet } from '@keelson/runtime';
 import { type Standalone, startCollector } from '@keelson/testenv';
 import { CONFIG_FILE, GATEWAY } from '../../names.ts';
 import type { Store } from '../../store.ts';
+import { memoryLimiter } from '../collector.ts';
 import { collectorConfigMaps } from '../config-maps.ts';
 import { exporterId } from '../exporter.ts';
 import { NODE_ARGS } from '../node.ts';
@@ -24,6 +25,9 @@ export type Side = 'node' | 'gateway';
 
 /** What a test has of each of the two. */
 type Sides<T> = Readonly<Record<Side, T>>;
+
+/** MiB that their containers have (features/otel-pipeline). */
+export const MEMORY: Sides<number> = { node: 256, gateway: 512 };
 
 export interface NodeAndGateway {
   /** Folder of all that is here; it goes at the end. */
@@ -84,16 +88,25 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
   const here = {
     gateway: {
       ...(await elsewhere(storage.gateway)),
+      processors: memoryOf('gateway'),
       receivers: { otlp: { protocols: { grpc } } },
       ...(relay === undefined ? {} : { exporters: exportersTo(relay.url) }),
     },
-    node: { ...(await elsewhere(storage.node)), exporters: { otlp: { endpoint, tls } } },
+    node: {
+      ...(await elsewhere(storage.node)),
+      processors: memoryOf('node'),
+      exporters: { otlp: { endpoint, tls } },
+    },
   };
   const start = (side: Side, config: string) =>
     startCollector(config, {
       overrides: here[side],
       args: [...(side === 'node' ? NODE_ARGS : []), `--config=yaml:${JSON.stringify(overrides[side] ?? {})}`],
-      environment: { ...(side === 'node' ? { K8S_NODE_NAME: nodeName } : {}), ...environment[side] },
+      environment: {
+        GOMEMLIMIT: `${MEMORY[side]}MiB`,
+        ...(side === 'node' ? { K8S_NODE_NAME: nodeName } : {}),
+        ...environment[side],
+      },
     });
 
   const render = async (sources: readonly LogSource[]): Promise<Sides<string>> => {
@@ -147,6 +160,13 @@ function exportersTo(url: string): object {
   return Object.fromEntries(
     (['events', 'inventory'] as const).map((index) => [exporterId(index), { endpoints: [url] }]),
   );
+}
+
+/** What the shares of the memory limiter come to in the container: here they would be those of this machine. */
+function memoryOf(side: Side): object {
+  const share = (percentage: number) => Math.round((MEMORY[side] * percentage) / 100);
+  const { limit_percentage, spike_limit_percentage } = memoryLimiter;
+  return { memory_limiter: { limit_mib: share(limit_percentage), spike_limit_mib: share(spike_limit_percentage) } };
 }
 
 /** Ends a collector as the kubelet does: it is told, and has half a minute. */

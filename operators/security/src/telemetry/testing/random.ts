@@ -1,0 +1,13 @@
+/** Chance that can be repeated: the same seed gives the same numbers. */
+export type Random = () => number;
+
+/** Numbers from 0 to 1, out of a seed (mulberry32). */
+export function randomOf(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
