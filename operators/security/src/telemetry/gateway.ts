@@ -49,7 +49,7 @@ export function gatewayConfig(sources: readonly LogSource[], store: Store, isRel
 
 const receiver = {
   endpoint: `:${GATEWAY_PORT}`,
-  // A request of a node has up to 1000 events: the 4 MiB that gRPC takes by default are soon full, and what is too large is lost.
+  // A request of a node has up to 16 MB: gRPC takes 4 MiB by default, and what is too large is lost.
   max_recv_msg_size_mib: 64,
   tls: serverTls,
   // A connection lasts for days. Ended now and then, nodes find gateways that were added, leave one that is about to go (DRAIN_SECONDS),

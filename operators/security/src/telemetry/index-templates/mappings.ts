@@ -1,7 +1,8 @@
 /**
  * How the store reads our documents. Data only.
  *
- * Invariant: no event can be refused for what its tool wrote into it, and none can add fields without end. So the event of a tool, whose
+ * Invariant: no event adds fields without end, and none is refused for the types of what its tool wrote into it. (What remains: nesting deeper than
+ * the store allows, and on OpenSearch a value above 32,766 bytes. Those become dead letters.) So the event of a tool, whose
  * shape is not ours to promise, is *one* field that holds any object, and each value in it is found by its path
  * (`falco.output_fields.user.name: root`); how such a field is called is a matter of the store (dialect.ts). Only the fields that we fill
  * ourselves have types of their own.
