@@ -79,6 +79,9 @@ describe.each([
     // The event of a tool that nobody has heard of takes one field.
     for (const number of [1, 2, 3]) await stored({ newcomer: { [`field${number}`]: number } });
     expect(await fieldsOf('security-events')).toBe(fields + 1);
+    // Nor does the first number of a field that nobody has heard of decide about those that follow.
+    for (const value of [1, 'one']) expect(await stored({ heard: value, said: 0.5 })).toMatchObject({ status: 201 });
+    for (const value of ['half', 1]) expect(await stored({ said: value })).toMatchObject({ status: 201 });
   });
 
   test('what is in the event of a tool is found by its path, and shared fields by their other names', async () => {

@@ -11,8 +11,16 @@
 /** Longer ones are stored, and not found by this field: Lucene refuses terms above 32 KiB, and with them the document. */
 const keyword = { type: 'keyword', ignore_above: 1024 };
 const text = { type: 'text', norms: false };
-const date = { type: 'date' };
-const long = { type: 'long' };
+/** Of a value that is none, the document is kept and this field is not found. */
+const tolerant = { ignore_malformed: true };
+const date = { type: 'date', ...tolerant };
+const long = { type: 'long', ...tolerant };
+const float = { type: 'float', ...tolerant };
+/**
+ * Set by ourselves, so never malformed. Elasticsearch before 8.11 refuses a data stream whose `@timestamp` may be, also where an index-wide
+ * setting says so (https://github.com/elastic/elasticsearch/issues/71755, /pull/99346): so tolerance is said field by field.
+ */
+const timestamp = { type: 'date' };
 
 function object(properties: object): { readonly properties: object } {
   return { properties };
@@ -27,7 +35,11 @@ function alias(path: string): object {
 const asWritten = { date_detection: false, numeric_detection: false };
 
 /** Anything that is not listed: of a newcomer, or of a newer version. The limit of fields is for what slips through. */
-const texts = { texts: { match_mapping_type: 'string', mapping: keyword } };
+const unlisted = [
+  { texts: { match_mapping_type: 'string', mapping: keyword } },
+  { numbers: { match_mapping_type: 'long', mapping: long } },
+  { fractions: { match_mapping_type: 'double', mapping: float } },
+];
 
 /** What the pipeline stores: events of tools, and inventory. `anyObject` is the type of a field that holds any object. */
 export const eventMappings = (anyObject: object) => ({
@@ -42,10 +54,10 @@ export const eventMappings = (anyObject: object) => ({
         mapping: anyObject,
       },
     },
-    texts,
+    ...unlisted,
   ],
   properties: {
-    '@timestamp': date,
+    '@timestamp': timestamp,
     security_tool: keyword,
     message: text,
     rule: object({ name: keyword }),
@@ -68,9 +80,9 @@ export const eventMappings = (anyObject: object) => ({
 /** What `keelson report vulnerabilities` stores. */
 export const vulnerabilityMappings = {
   ...asWritten,
-  dynamic_templates: [texts],
+  dynamic_templates: unlisted,
   properties: {
-    '@timestamp': date,
+    '@timestamp': timestamp,
     security_tool: keyword,
     event: object({
       kind: keyword,
@@ -88,7 +100,7 @@ export const vulnerabilityMappings = {
       enumeration: keyword,
       classification: keyword,
       severity: keyword,
-      score: object({ base: { type: 'float' } }),
+      score: object({ base: float }),
       title: text,
       description: text,
       reference: keyword,
@@ -125,9 +137,9 @@ export const vulnerabilityMappings = {
 /** What `keelson relay` keeps of documents that the store refuses: whatever is wrong with one, it is one text here. */
 export const deadLetterMappings = {
   ...asWritten,
-  dynamic_templates: [texts],
+  dynamic_templates: unlisted,
   properties: {
-    '@timestamp': date,
+    '@timestamp': timestamp,
     security_tool: keyword,
     // To be read and not searched, so that it may have any length.
     event: object({ kind: keyword, original: { type: 'keyword', index: false, doc_values: false } }),

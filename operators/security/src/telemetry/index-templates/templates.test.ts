@@ -10,7 +10,10 @@ const { indices } = storeWith();
 interface Body {
   readonly index_patterns: readonly string[];
   readonly data_stream?: object;
-  readonly template: { readonly settings: { readonly index: object }; readonly mappings: { properties: object } };
+  readonly template: {
+    readonly settings: { readonly index: object };
+    readonly mappings: { properties: object; dynamic_templates: object };
+  };
 }
 const bodyOf = (index: string, retained = {}, kind: StoreKind = 'elasticsearch') =>
   indexTemplates(kind, indices, retained).find((one) => one.index === index)?.body as Body;
@@ -36,7 +39,19 @@ describe('the index templates', () => {
       threat: { properties: { technique: { properties: { id: { type: 'keyword' } } } } },
       orchestrator: { properties: { namespace: { type: 'alias', path: 'kubernetes.namespace' } } },
     });
-    expect(settings.index).toEqual({ mapping: { ignore_malformed: 'true', total_fields: { limit: '500' } } });
+    expect(settings.index).toEqual({ mapping: { total_fields: { limit: '500' } } });
+  });
+
+  test('forgive a malformed value in every number and date but @timestamp, which data streams do not allow to be', () => {
+    for (const { index, body } of indexTemplates('elasticsearch', indices)) {
+      const { settings, mappings } = (body as Body).template;
+      expect(JSON.stringify(settings), index).not.toContain('ignore_malformed');
+      const { '@timestamp': timestamp, ...others } = mappings.properties as Record<string, object>;
+      expect(timestamp).toEqual({ type: 'date' });
+      const typed = JSON.stringify([others, mappings.dynamic_templates]).match(/\{"type":"(date|long|float)"[^}]*\}/g);
+      expect(typed?.length, index).toBeGreaterThan(1);
+      for (const field of typed ?? []) expect(field).toContain('"ignore_malformed":true');
+    }
   });
 
   test.each([...falco, ...tetragon, ...osquery])('give a type to every field of a document: $kind', ({ shared }) => {

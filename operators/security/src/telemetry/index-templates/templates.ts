@@ -48,7 +48,7 @@ export function indexTemplates(
       template: {
         settings: {
           index: {
-            mapping: { ignore_malformed: 'true', total_fields: { limit: String(MOST_FIELDS) } },
+            mapping: { total_fields: { limit: String(MOST_FIELDS) } },
             ...(policy === undefined ? {} : dialect.lifecycle.settings(policy)),
           },
         },
