@@ -5,14 +5,8 @@
  * Its id is derived from the document: refused again, after a retry or a crash, it meets itself.
  */
 import { createHash } from 'node:crypto';
-import type { Item, Operation } from './bulk.ts';
-
-/** Why a document was refused. */
-export interface Refusal {
-  readonly status: number;
-  readonly type: string;
-  readonly message: string;
-}
+import type { Operation } from './bulk.ts';
+import type { Refusal } from './refusal.ts';
 
 export interface DeadLetter {
   readonly id: string;
@@ -74,20 +68,13 @@ export function toOperation({ id, document }: DeadLetter, index: string): Operat
   return { action: JSON.stringify({ create: { _index: index, _id: id } }), source: JSON.stringify(document) };
 }
 
-/** Of one document among others. */
-export function refusalOf({ status, error }: Item): Refusal {
-  const { type = `status_${status}`, reason, caused_by } = error ?? {};
-  const told = [reason, caused_by?.reason].filter((text) => text !== undefined);
-  return { status, type, message: told.length === 0 ? `the store answered ${status}` : told.join(': ') };
-}
-
 function targetOf(action: string): { readonly _index?: string; readonly _id?: string } {
   const [target] = Object.values(JSON.parse(action) as Readonly<Record<string, { _index?: string; _id?: string }>>);
   return target ?? {};
 }
 
-/** `/security-events/_bulk` */
-function indexOf(path: string): string {
+/** The index that a request is for as a whole: `/security-events/_bulk`. */
+export function indexOf(path: string): string {
   return decodeURIComponent(/^\/([^/]+)\/_bulk/.exec(path)?.[1] ?? '');
 }
 

@@ -5,11 +5,34 @@
  */
 import type { Answer } from './bulk.ts';
 import type { DeadLetter } from './dead-letter.ts';
+import type { Refusal } from './refusal.ts';
 
 const REPEAT_MS = 30_000;
 const LONGEST_REASON = 300;
 
-type Outcome = 'kept' | 'lost';
+/** What becomes of a document that the store does not take: it is a dead letter, it is nowhere, or it waits in the gateway. */
+type Outcome = 'kept' | 'lost' | 'held';
+
+const outcomes: Readonly<Record<Outcome, { level: Line['level']; message: string; metric: string; help: string }>> = {
+  kept: {
+    level: 'warn',
+    message: 'the store refuses documents: they are kept as dead letters',
+    metric: 'keelson_relay_dead_letters_total',
+    help: 'Documents that the store refused and that are kept as dead letters.',
+  },
+  lost: {
+    level: 'error',
+    message: 'the store refuses documents: they are lost, because the index of dead letters refuses them too',
+    metric: 'keelson_relay_lost_documents_total',
+    help: 'Documents that both the store and the index of dead letters refused.',
+  },
+  held: {
+    level: 'warn',
+    message: 'the store takes no documents for this index now: they wait in the gateway',
+    metric: 'keelson_relay_held_documents_total',
+    help: 'Documents that the store did not take for a reason of its own: they wait in the gateway. Each attempt counts.',
+  },
+};
 
 interface Line {
   readonly level: 'info' | 'warn' | 'error';
@@ -28,7 +51,11 @@ interface Count {
 export class Journal {
   readonly #write: (text: string) => void;
   readonly #now: () => Date;
-  readonly #letters: Readonly<Record<Outcome, Map<string, Count>>> = { kept: new Map(), lost: new Map() };
+  readonly #documents: Readonly<Record<Outcome, Map<string, Count>>> = {
+    kept: new Map(),
+    lost: new Map(),
+    held: new Map(),
+  };
   readonly #answers = new Map<number, number>();
   #trouble = '';
 
@@ -42,24 +69,33 @@ export class Journal {
   }
 
   /** Of a document that was refused. */
-  refused({ document: { dead_letter, error, http } }: DeadLetter, outcome: Outcome): void {
-    const { index } = dead_letter;
-    const labels = `index=${quoted(index)},error_type=${quoted(error.type)}`;
-    const counts = this.#letters[outcome];
+  refused({ document: { dead_letter, error, http } }: DeadLetter, outcome: 'kept' | 'lost'): void {
+    this.#count(dead_letter.index, { ...error, status: http.response.status_code }, outcome, 1);
+  }
+
+  /** Of documents for an index that have to wait. */
+  held(index: string, refusal: Refusal, documents: number): void {
+    this.#count(index, refusal, 'held', documents);
+  }
+
+  #count(index: string, { status, type, message: reason }: Refusal, outcome: Outcome, documents: number): void {
+    const labels = `index=${quoted(index)},error_type=${quoted(type)}`;
+    const counts = this.#documents[outcome];
     const count = counts.get(labels) ?? { labels, total: 0, untold: 0, toldAt: Number.NEGATIVE_INFINITY };
     counts.set(labels, count);
-    count.total += 1;
-    count.untold += 1;
+    count.total += documents;
+    count.untold += documents;
     const now = this.#now().getTime();
     if (now - count.toldAt < REPEAT_MS) return;
+    const { level, message } = outcomes[outcome];
     this.say({
-      level: outcome === 'kept' ? 'warn' : 'error',
-      message: `the store refuses documents: they are ${outcome === 'kept' ? 'kept as dead letters' : 'lost, because the index of dead letters refuses them too'}`,
+      level,
+      message,
       index,
       documents: count.untold,
-      status: http.response.status_code,
-      type: error.type,
-      reason: error.message.slice(0, LONGEST_REASON),
+      status,
+      type,
+      reason: reason.slice(0, LONGEST_REASON),
     });
     Object.assign(count, { untold: 0, toldAt: now });
   }
@@ -77,15 +113,12 @@ export class Journal {
   /** As Prometheus reads it. */
   figures(): string {
     return [
-      ...counter(
-        'keelson_relay_dead_letters_total',
-        'Documents that the store refused and that are kept as dead letters.',
-        [...this.#letters.kept.values()].map(({ labels, total }) => [labels, total] as const),
-      ),
-      ...counter(
-        'keelson_relay_lost_documents_total',
-        'Documents that both the store and the index of dead letters refused.',
-        [...this.#letters.lost.values()].map(({ labels, total }) => [labels, total] as const),
+      ...Object.entries(outcomes).flatMap(([outcome, { metric, help }]) =>
+        counter(
+          metric,
+          help,
+          [...this.#documents[outcome as Outcome].values()].map(({ labels, total }) => [labels, total] as const),
+        ),
       ),
       ...counter(
         'keelson_relay_requests_total',

@@ -48,10 +48,11 @@ async function send(
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip', ...headers },
     body: gzipSync(lines.join('')),
   });
-  const body = (await answer.json()) as { errors?: boolean; items?: { create: { status: number } }[] };
-  return { answer, status: answer.status, statuses: body.items?.map(({ create }) => create.status) };
+  const body = (await answer.json()) as { errors?: boolean; items?: { create: { status: number } }[]; error?: object };
+  return { answer, error: body.error, status: answer.status, statuses: body.items?.map(({ create }) => create.status) };
 }
 
+const figures = async () => (await fetch(`http://localhost:${relay.status.split(':').at(-1)}/metrics`)).text();
 const letters = () => [...store.documents.values()].filter(({ index }) => index === 'dead');
 const lines = () =>
   log
@@ -118,11 +119,35 @@ describe('a document that the store refuses', () => {
       isBad(document) || document.index === 'dead'
         ? { status: document.index === 'dead' ? 429 : 400, error: clash }
         : undefined;
-    expect((await send([{ n: 1 }, { n: 'x' }])).status).toBe(503);
+    expect((await send([{ n: 1 }, { n: 'x' }])).status).toBe(429);
     store.refuse = (document) => (isBad(document) ? { status: 400, error: clash } : undefined);
     expect((await send([{ n: 1 }, { n: 'x' }])).statuses).toEqual([409, 201]);
     expect(letters()).toHaveLength(1);
   });
+
+  it.each([
+    [{ type: 'security_exception', reason: 'action [indices:data/write/bulk] is unauthorized' }, 403, 403],
+    [{ type: 'some_new_exception', reason: 'nobody knows it' }, 400, 503],
+  ])(
+    'given dead letters get %j, when sent, then all wait, and the log and the sender hear why',
+    async (error, status, heard) => {
+      store.refuse = (document) =>
+        document.index === 'dead' ? { status, error } : isBad(document) ? { status: 400, error: clash } : undefined;
+      const answer = await send([{ n: 1 }, { n: 'x' }]);
+      expect(answer.status).toBe(heard);
+      expect(answer.error).toMatchObject({
+        reason: expect.stringContaining(`dead does not take them as dead letters: ${status} ${error.type}`),
+      });
+      expect(lines()).toMatchObject([
+        { level: 'warn', index: 'dead', documents: 1, status, type: error.type },
+        { level: 'warn', answer: expect.stringContaining(error.type) },
+      ]);
+      expect(await figures()).toContain(
+        `keelson_relay_held_documents_total{index="dead",error_type="${error.type}"} 1\n`,
+      );
+      expect(await figures()).not.toContain('keelson_relay_lost_documents_total{');
+    },
+  );
 
   it('given the dead letter is refused too, when sent, then it goes round once, and the sender is told the truth', async () => {
     store.refuse = ({ source }) => (JSON.stringify(source).includes('"n') ? { status: 400, error: clash } : undefined);
@@ -143,8 +168,7 @@ describe('a document that the store refuses', () => {
       { documents: 2001, reason: expect.stringContaining('failed to parse field [n]') },
     ]);
     expect(log).not.toMatch(/hunter2|event-/);
-    const figures = await (await fetch(`http://localhost:${relay.status.split(':').at(-1)}/metrics`)).text();
-    expect(figures).toContain(
+    expect(await figures()).toContain(
       'keelson_relay_dead_letters_total{index="events",error_type="mapper_parsing_exception"} 2002\n',
     );
     expect(letters()).toHaveLength(2002);
@@ -190,6 +214,56 @@ describe('a request that the store refuses as a whole', () => {
     store.answer = () => undefined;
     expect((await send([{ n: 1 }, { n: 2 }])).statuses).toEqual([201, 201]);
     expect(letters()).toEqual([]);
+  });
+});
+
+describe('a document that is not to blame', () => {
+  // As Elasticsearch 8 and OpenSearch 2 answer, each with 400.
+  it.each([
+    [
+      'validation_exception',
+      'Validation Failed: 1: this action would add [2] shards, but this cluster currently has [1000]/[1000] maximum normal shards open;',
+    ],
+    ['index_closed_exception', 'closed'],
+    [
+      'illegal_argument_exception',
+      'no write index is defined for alias [events]. The write index may be explicitly disabled',
+    ],
+    ['cluster_block_exception', 'index [events] blocked by: [FORBIDDEN/8/index write (api)];'],
+  ])(
+    'given %s for every index, when sent, then the sender keeps it, and stores it when that is over',
+    async (type, reason) => {
+      store.refuse = () => ({ status: 400, error: { type, reason } });
+      expect((await send([{ n: 1 }, { n: 2 }])).statuses).toEqual([503, 503]);
+      expect(await figures()).toContain(`keelson_relay_held_documents_total{index="events",error_type="${type}"} 2\n`);
+      expect(await figures()).not.toContain('keelson_relay_lost_documents_total{');
+      expect(lines()).toMatchObject([
+        { level: 'warn', index: 'events', documents: 2, type, reason: expect.stringContaining(reason.slice(0, 20)) },
+      ]);
+      store.refuse = () => undefined;
+      expect((await send([{ n: 1 }, { n: 2 }])).statuses).toEqual([201, 201]);
+      expect(letters()).toEqual([]);
+    },
+  );
+
+  it('given a reason that nobody knows, when sent, then it is a dead letter and not in the way', async () => {
+    store.refuse = ({ index }) =>
+      index === 'dead' ? undefined : { status: 400, error: { type: 'some_new_exception' } };
+    expect((await send([{ n: 1 }])).statuses).toEqual([201]);
+    expect(letters()).toHaveLength(1);
+  });
+
+  it('given dead letters cannot have their index made, when a document is refused, then it waits', async () => {
+    store.refuse = (document) =>
+      document.index === 'dead'
+        ? { status: 400, error: { type: 'validation_exception', reason: 'this action would add [2] shards' } }
+        : isBad(document)
+          ? { status: 400, error: clash }
+          : undefined;
+    expect((await send([{ n: 1 }, { n: 'x' }])).status).toBe(503);
+    store.refuse = (document) => (isBad(document) ? { status: 400, error: clash } : undefined);
+    expect((await send([{ n: 1 }, { n: 'x' }])).statuses).toEqual([409, 201]);
+    expect(letters()).toHaveLength(1);
   });
 });
 

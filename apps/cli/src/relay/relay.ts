@@ -65,6 +65,7 @@ export async function startRelay(
     now: () => new Date(),
     inTurn: oneByOne(),
     tell: (letter, outcome) => journal.refused(letter, outcome),
+    hold: (index, refusal, documents) => journal.held(index, refusal, documents),
   };
   const gate = bulkServer(async (bulk) => {
     const answer = await deliver(bulk, way);
