@@ -27,7 +27,8 @@ export default defineConfig({
           include: ['{packages,examples,operators,apps}/*/src/**/*.test.ts', 'testbed/src/**/*.test.ts'],
           exclude: [partsBeside, faultsBeside],
           maxWorkers: 2,
-          testTimeout: 60_000,
+          // Longer than any wait in a test: who waits in vain says what for.
+          testTimeout: 180_000,
           hookTimeout: 180_000,
         },
       },
@@ -37,7 +38,7 @@ export default defineConfig({
           name: 'parts',
           include: ['tests/parts/**/*.test.ts', partsBeside],
           maxWorkers: 2,
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 180_000,
         },
       },

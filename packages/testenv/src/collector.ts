@@ -35,7 +35,7 @@ export interface StartCollectorOptions extends CollectorOptions, StandaloneOptio
   readonly overrides?: object;
   /** Further arguments, such as feature gates. */
   readonly args?: readonly string[];
-  /** How long it may take to become ready; defaults to 20 s. */
+  /** How long it may take to become ready; defaults to 60 s. */
   readonly readyWithinMs?: number;
 }
 
@@ -74,7 +74,7 @@ export async function startCollector(
   const {
     overrides = { service: { telemetry: { metrics: { level: 'none' } } } },
     args = [],
-    readyWithinMs = 20_000,
+    readyWithinMs = 60_000,
   } = options;
   return startStandalone(async (dir) => {
     const [base, over] = [join(dir, 'config.yaml'), join(dir, 'overrides.yaml')];

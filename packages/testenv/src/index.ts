@@ -16,6 +16,7 @@ export type { EventChoice, FaultAction, FaultRule, RuleHandle, WatchEvent } from
 export type { KubectlOptions } from './kubectl.ts';
 export type { SimulatedNode } from './nodes.ts';
 export type { Part, PartFailure, PartSpec } from './part.ts';
+export { findFreePort } from './ports.ts';
 export {
   type SearchStore,
   type SearchStoreOptions,

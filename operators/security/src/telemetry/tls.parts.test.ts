@@ -123,7 +123,7 @@ afterEach(async () => {
 
 /** All that was written is there, and none of it twice. */
 async function untilComplete({ arrived, store }: Bench, count: number): Promise<void> {
-  await vi.waitFor(() => expect(arrived().size).toBe(count), { timeout: 60_000, interval: 250 });
+  await vi.waitFor(() => expect(arrived().size).toBe(count), { timeout: 120_000, interval: 250 });
   // Long enough for what may come again to have come.
   await seconds(2);
   const { documents, again } = store;
@@ -179,11 +179,19 @@ describe('node and gateway', () => {
   test('a node does not talk to a gateway of somebody else, and keeps what it has until its own is back', async () => {
     const [ours, theirs] = await Promise.all([trustAt(Date.now()), trustAt(Date.now())]);
     bench = await startBench({ ...ours, parties: { ...ours.parties, gateway: theirs.parties.gateway } });
+    const { node, take } = bench.collectors;
     const stop = bench.load();
-    await seconds(2);
+    // It has called, and did not like who answered.
+    await vi.waitFor(
+      async () => expect(await node.part.log(1000)).toMatch(/Exporting failed.*failed to verify certificate/),
+      {
+        timeout: 60_000,
+        interval: 500,
+      },
+    );
     const written = await stop();
     expect(bench.arrived().size).toBe(0);
-    await bench.collectors.take(ours);
+    await take(ours);
     await untilComplete(bench, written);
   });
 

@@ -94,7 +94,7 @@ test('each level of Falco has the number that OpenTelemetry gives to its namesak
       expect(found).toHaveLength(8);
       return found;
     },
-    { timeout: 20_000, interval: 200 },
+    { timeout: 60_000, interval: 200 },
   );
   expect(read.map(({ severityNumber }) => severityNumber)).toEqual(Object.values(levels));
   expect(new Set(read.map(({ timeUnixNano }) => timeUnixNano))).toEqual(new Set(['1777629600123456789']));
@@ -109,7 +109,7 @@ test('no event is lost and none comes twice while the file is rotated under the 
       await appendFile(file, line('Notice', number));
       if (number % 50 === 0) await pause(60);
     }
-    await vi.waitFor(async () => expect(await entries()).toHaveLength(1500), { timeout: 30_000, interval: 500 });
+    await vi.waitFor(async () => expect(await entries()).toHaveLength(1500), { timeout: 60_000, interval: 500 });
     expect(new Set((await entries()).map((entry) => JSON.stringify(entry.attributes))).size).toBe(1500);
     await expect(readFile(`${file}.3`, 'utf8')).resolves.toContain('Shell Executed');
   } finally {

@@ -91,8 +91,10 @@ test('a store that takes nothing is named, with what waits', async () => {
   expect(flowing.message).toMatch(/^nothing of falco arrives: gateways cannot write/);
   expect((await current())?.pipeline?.tools?.falco?.waiting).toBeGreaterThan(0);
   const notes = async () => (await stage.admin.list(Event, {})).items.map(({ reason, note }) => `${reason}: ${note}`);
-  await vi.waitFor(async () =>
-    expect((await notes()).filter((note) => note.startsWith('EventsHeldUp: events wait: gateways'))).toHaveLength(1),
+  await vi.waitFor(
+    async () =>
+      expect((await notes()).filter((note) => note.startsWith('EventsHeldUp: events wait: gateways'))).toHaveLength(1),
+    { timeout: 60_000, interval: 200 },
   );
 });
 

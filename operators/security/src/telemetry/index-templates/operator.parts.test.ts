@@ -6,6 +6,7 @@ import { agentOf } from '../../testing/agent.ts';
 import { type Stage, startStage } from '../../testing/stage.ts';
 
 const ref = { name: 'main', namespace: 'security-system' };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 let stage: Stage;
 let store: SearchStore;
@@ -25,17 +26,24 @@ test('a store that is away is told of, and no condition is False for it', async 
     const { status } = await stage.agent(ref.name, ref.namespace);
     expect(status?.pipeline?.templates).toMatch(/^not in place: the operator does not reach the store at http/);
     return status ?? {};
-  });
+  }, PATIENCE);
   expect(pipeline?.receivers).toEqual(['filelog/falco']);
   expect(conditions?.map(({ type }) => type)).not.toContain('IndexTemplatesReady');
-  await vi.waitFor(async () =>
-    expect((await stage.admin.list(Event, {})).items.map(({ reason }) => reason)).toContain('IndexTemplatesDelayed'),
+  await vi.waitFor(
+    async () =>
+      expect((await stage.admin.list(Event, {})).items.map(({ reason }) => reason)).toContain('IndexTemplatesDelayed'),
+    PATIENCE,
   );
 });
 
 test('it comes back, and the templates are in place by themselves', async () => {
   await store.part.start();
-  const { message } = await stage.untilCondition(ref, 'IndexTemplatesReady', { status: 'True', reason: 'InPlace' });
+  const { message } = await stage.untilCondition(
+    ref,
+    'IndexTemplatesReady',
+    { status: 'True', reason: 'InPlace' },
+    90_000,
+  );
   expect(message).toBe('4 index templates are in place');
   for (const index of ['security-events', 'security-inventory', 'security-vuln', 'security-dead-letters'])
     expect((await templateIn(index)).status).toBe(200);
@@ -44,7 +52,7 @@ test('it comes back, and the templates are in place by themselves', async () => 
 test('another index has its template as soon as it is named', async () => {
   const indices = { events: 'acme-events' };
   await stage.setAgent(agentOf(['falco'], { output: { elasticsearch: { url: store.url, indices } } }));
-  await vi.waitFor(async () => expect((await templateIn('acme-events')).status).toBe(200), { timeout: 10_000 });
+  await vi.waitFor(async () => expect((await templateIn('acme-events')).status).toBe(200), PATIENCE);
 });
 
 test('what the store said stands while it is away again', async () => {
@@ -53,6 +61,6 @@ test('what the store said stands while it is away again', async () => {
   await vi.waitFor(async () => {
     const { status } = await stage.agent(ref.name, ref.namespace);
     expect(status?.pipeline?.templates).toMatch(/^as they were: the operator does not reach/);
-  });
+  }, PATIENCE);
   await stage.untilCondition(ref, 'IndexTemplatesReady', { status: 'True' });
 });

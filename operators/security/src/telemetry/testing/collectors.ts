@@ -1,24 +1,13 @@
 /** What real collectors on one machine need instead of what their pods would have: ports, folders, and the files of Secrets. */
 import { mkdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-
-/** A port of 127.0.0.1 that nobody uses. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
-}
+import { findFreePort } from '@keelson/testenv';
 
 /** What two collectors on one machine cannot share. */
 export async function elsewhere(directory: string): Promise<{ extensions: object; service: object }> {
   return {
     extensions: {
-      health_check: { endpoint: `127.0.0.1:${await freePort()}` },
+      health_check: { endpoint: `127.0.0.1:${await findFreePort()}` },
       file_storage: { directory, compaction: { directory } },
     },
     service: { telemetry: { metrics: { level: 'none' } } },

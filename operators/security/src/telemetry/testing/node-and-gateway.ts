@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createObjectSet } from '@keelson/runtime';
-import { type Standalone, startCollector } from '@keelson/testenv';
+import { findFreePort, type Standalone, startCollector } from '@keelson/testenv';
 import { CONFIG_FILE, GATEWAY } from '../../names.ts';
 import type { Store } from '../../store.ts';
 import { memoryLimiter } from '../collector.ts';
@@ -17,7 +17,7 @@ import { NODE_ARGS } from '../node.ts';
 import { isRelayed } from '../relay.ts';
 import type { LogSource } from '../source.ts';
 import { findTrust, type Trust } from '../trust.ts';
-import { elsewhere, freePort, mountSecret, tlsIn } from './collectors.ts';
+import { elsewhere, mountSecret, tlsIn } from './collectors.ts';
 import { type RunningRelay, startRelay } from './relay.ts';
 
 /** The two, as tests name them. */
@@ -79,7 +79,7 @@ export async function startNodeAndGateway(options: NodeAndGatewayOptions): Promi
   };
   await take(options.trust ?? (await findTrust({ owned: createObjectSet([], 'n'), now: new Date() }, 'n')));
 
-  const port = await freePort();
+  const port = await findFreePort();
   const endpoint = `127.0.0.1:${port}`;
   const grpc = { endpoint, tls: tlsIn(secrets.gateway, 'client_ca_file') };
   // The name by which nodes know the gateway in a cluster.

@@ -46,7 +46,7 @@ export async function startPipeline({ store: kind = 'elasticsearch', ...options 
           expect(found).toHaveLength(count);
           return found;
         },
-        { timeout: 30_000, interval: 250 },
+        { timeout: 90_000, interval: 250 },
       ),
     stop: async () => {
       await Promise.all([stop(), store.stop()]);

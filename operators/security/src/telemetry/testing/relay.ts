@@ -1,9 +1,8 @@
 /** The relay of a gateway on this machine: the real program with the very arguments that the operator gives it. Only its ports are others. */
 import { resolve } from 'node:path';
-import { type Standalone, startStandalone } from '@keelson/testenv';
+import { findFreePort, type Standalone, startStandalone } from '@keelson/testenv';
 import type { Store } from '../../store.ts';
 import { relayArgs } from '../relay.ts';
-import { freePort } from './collectors.ts';
 
 const program = resolve(import.meta.dirname, '../../../../../bin/keelson');
 
@@ -15,7 +14,7 @@ export interface RunningRelay extends Standalone {
 }
 
 export async function startRelay(store: Store): Promise<RunningRelay> {
-  const [port, status] = [await freePort(), await freePort()];
+  const [port, status] = [await findFreePort(), await findFreePort()];
   const statusUrl = `http://127.0.0.1:${status}`;
   const started = await startStandalone(
     async () => ({
