@@ -67,7 +67,7 @@ async function examine(bulk: Bulk, answer: Answer, relay: Relay): Promise<Answer
   const { index } = letter.document.dead_letter;
   if (blameOf(toItem(refusal)) === 'store') {
     relay.hold(index, refusal, 1);
-    return failed(LATER, toText(refusal));
+    return failed(LATER, `${refusal.status} ${refusal.type}`);
   }
   const letters = await keep([letter], bulk, relay);
   if ('wait' in letters) return unkept(letters.wait, 1, relay);
@@ -183,10 +183,6 @@ function toItem({ status, type, message }: Refusal): Item {
   return { status, error: { type, reason: message } };
 }
 
-function toText({ status, type, message }: Refusal): string {
-  return `${status} ${type}: ${message}`;
-}
-
 /** An answer that the sender repeats after, whatever the store said: nothing but a document is ever given up. */
 function later(answer: Answer): Answer {
   const { status } = answer;
@@ -212,8 +208,7 @@ export function failed(status: number, reason: string): Answer {
 function unkept(refusal: Refusal, documents: number, relay: Relay): Answer {
   relay.hold(relay.deadLetters, refusal, documents);
   const status = CURABLE.includes(refusal.status) ? refusal.status : LATER;
-  return failed(
-    status,
-    `documents were refused, and ${relay.deadLetters} does not take them as dead letters: ${toText(refusal)}`,
-  );
+  // Who sent them logs this: no more than the type, which quotes nothing. The journal has the rest.
+  const why = `${refusal.status} ${refusal.type}`;
+  return failed(status, `documents were refused, and ${relay.deadLetters} does not take them as dead letters: ${why}`);
 }

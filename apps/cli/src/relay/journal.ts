@@ -1,11 +1,13 @@
 /**
  * What the relay tells about itself: counters for Prometheus, and lines for people. A store may refuse thousands of documents a second:
- * each is counted, and of like ones there is a line at first and then one every half minute that says how many there were. No line
- * holds a document or a credential.
+ * each is counted, and of like ones there is a line at first and then one every half minute that says how many there were.
+ *
+ * Invariant: no line holds a credential or anything out of a document. Stores quote what they refuse, so of a document that is to blame a line has
+ * the type of the error and the name of the field; the whole reason is in its dead letter. What a store says of itself is told up to the first quote.
  */
 import type { Answer } from './bulk.ts';
 import type { DeadLetter } from './dead-letter.ts';
-import type { Refusal } from './refusal.ts';
+import { blameOf, fieldOf, type Refusal } from './refusal.ts';
 
 const REPEAT_MS = 30_000;
 const LONGEST_REASON = 300;
@@ -78,7 +80,8 @@ export class Journal {
     this.#count(index, refusal, 'held', documents);
   }
 
-  #count(index: string, { status, type, message: reason }: Refusal, outcome: Outcome, documents: number): void {
+  #count(index: string, refusal: Refusal, outcome: Outcome, documents: number): void {
+    const { status, type } = refusal;
     const labels = `index=${quoted(index)},error_type=${quoted(type)}`;
     const counts = this.#documents[outcome];
     const count = counts.get(labels) ?? { labels, total: 0, untold: 0, toldAt: Number.NEGATIVE_INFINITY };
@@ -95,7 +98,7 @@ export class Journal {
       documents: count.untold,
       status,
       type,
-      reason: reason.slice(0, LONGEST_REASON),
+      ...detailOf(refusal),
     });
     Object.assign(count, { untold: 0, toldAt: now });
   }
@@ -139,12 +142,24 @@ function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 }
 
+/** Of a refusal, what may be read by everybody who reads logs. */
+function detailOf(refusal: Refusal): { readonly reason?: string; readonly field?: string } {
+  const { status, type, message } = refusal;
+  if (blameOf({ status, error: { type, reason: message } }) === 'store') return { reason: unquoted(message) };
+  const field = fieldOf(refusal);
+  return field === undefined ? {} : { field };
+}
+
+function unquoted(text: string): string {
+  return text.replace(/["'`].*$/s, '…').slice(0, LONGEST_REASON);
+}
+
 /** The store's own words; of anything else that answers, nothing is passed on. */
 function reasonOf(body: string): string {
   try {
     const { error } = JSON.parse(body) as { error?: { type?: string; reason?: string } };
     const told = [error?.type, error?.reason].filter((part) => typeof part === 'string');
-    return told.join(': ').slice(0, LONGEST_REASON);
+    return unquoted(told.join(': '));
   } catch {
     return '';
   }

@@ -62,6 +62,14 @@ export function refusalOf({ status, error }: Pick<Item, 'status' | 'error'>): Re
   return { status, type, message: told.length === 0 ? `the store answered ${status}` : told.join(': ') };
 }
 
+/** The field that a store names in its reason. */
+export function fieldOf({ message }: Refusal): string | undefined {
+  const [, name] = /\bfield \[([\w.@-]{1,200})\]/.exec(message) ?? [];
+  if (name !== undefined) return name;
+  const [, leaf, parent] = /introduction of \[([\w@-]{1,100})\] within \[([\w.@-]{1,100})\]/.exec(message) ?? [];
+  return leaf === undefined ? undefined : parent === '_doc' ? leaf : `${parent}.${leaf}`;
+}
+
 /** Of a request as a whole; undefined where it is no store that speaks, such as the page of a proxy. */
 export function wholeRefusalOf({
   status,
