@@ -17,6 +17,8 @@ export interface Effect {
   readonly input: unknown;
   /** Check and repair again after this long. */
   readonly every?: Duration;
+  /** After a failure it is tried again later each time; never later than this. Default 5m. */
+  readonly retryWithin?: Duration;
   /** How long the handler may take; then it has failed. Default 30s. */
   readonly timeout?: Duration;
 }

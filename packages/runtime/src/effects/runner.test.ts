@@ -79,6 +79,34 @@ describe('the effect runner', () => {
     expect(calls).toEqual([1, 1]);
   });
 
+  it.each([
+    ['five minutes', {}, 300_000],
+    ['what the effect says', { retryWithin: '20s' }, 20_000],
+  ] as const)('waits between tries no longer than %s', async (_, more, most) => {
+    const { run, clock, calls } = setUp(() => {
+      throw new Error('no route to host');
+    });
+    const waits: number[] = [];
+    for (let turn = 0; turn < 12; turn += 1) {
+      const { dueInMs = 0 } = await run(template(1, more));
+      waits.push(dueInMs);
+      await clock.advance(dueInMs);
+    }
+    expect(calls).toHaveLength(12);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(most);
+    expect(Math.max(...waits)).toBeGreaterThan(most / 3);
+  });
+
+  it('goes by what `retryWithin` says now, not by what it said when it failed', async () => {
+    const { run, clock } = setUp(() => {
+      throw new Error('no route to host');
+    });
+    for (let turn = 0; turn < 12; turn += 1) await clock.advance((await run(template(1))).dueInMs ?? 0);
+    await run(template(1));
+    const { dueInMs } = await run(template(1, { retryWithin: '10s' }));
+    expect(dueInMs).toBeLessThanOrEqual(10_000);
+  });
+
   it('runs all the others when one fails', async () => {
     const { calls, run } = setUp(({ n }) => {
       if (n === 1) throw new Error('no');
@@ -202,6 +230,7 @@ describe('the effect runner', () => {
     ['an unknown handler', [template(1, { handler: 'index' })], /handler 'index', which it does not have.*template/],
     ['an inherited name', [template(1, { handler: 'toString' })], /handler 'toString', which it does not have/],
     ['a key twice', [template(1), template(2)], /effect 'a' twice/],
+    ['a limit that is none', [template(1, { retryWithin: 'soon' as '1s' })], /effect 'a': 'soon' is not a duration/],
     ['a duration that is none', [template(1, { timeout: 'soon' as '1s' })], /effect 'a': 'soon' is not a duration/],
   ])('calls %s a bug of the operator', async (_, effects, message) => {
     const { run, calls } = setUp(() => 'ok');

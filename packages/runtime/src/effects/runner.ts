@@ -50,7 +50,7 @@ interface Kept {
   readonly outcome: EffectOutcome;
   /** Monotonic time when it ended. */
   readonly endedAt: number;
-  /** Of a failure: how long to wait before the next try. */
+  /** Of a failure: how long to wait before the next try, if the effect does not set another limit meanwhile. */
   readonly retryMs: number;
   /** The handler's own, from run to run. */
   readonly memory: Map<string, unknown>;
@@ -62,11 +62,13 @@ interface Asked {
   readonly handler: EffectHandler;
   readonly identity: string;
   readonly everyMs: number | undefined;
+  readonly retryWithinMs: number;
   readonly timeoutMs: number;
 }
 
 const DEFAULT_TIMEOUT = '30s';
-const retry = { initialMs: 1_000, maxMs: 5 * 60_000 };
+const DEFAULT_RETRY_WITHIN = '5m';
+const FIRST_RETRY_MS = 1_000;
 
 export function createEffectRunner(options: {
   readonly operator: { readonly name: string; readonly effects: Readonly<Record<string, EffectHandler>> };
@@ -100,7 +102,8 @@ export function createEffectRunner(options: {
       const message = run.redactor.text(error instanceof Error ? error.message : String(error));
       const attempts =
         before?.outcome.state === 'failed' && before.identity === identity ? before.outcome.attempts + 1 : 1;
-      return ended({ state: 'failed', at, message, attempts }, backoffDelay(attempts - 1, retry, clock.random()));
+      const backoff = { initialMs: FIRST_RETRY_MS, maxMs: asked.retryWithinMs };
+      return ended({ state: 'failed', at, message, attempts }, backoffDelay(attempts - 1, backoff, clock.random()));
     }
   }
 
@@ -138,6 +141,7 @@ export function createEffectRunner(options: {
           handler,
           identity: digest([effect.handler, effect.input]),
           everyMs: effect.every === undefined ? undefined : toMilliseconds(effect.every),
+          retryWithinMs: toMilliseconds(effect.retryWithin ?? DEFAULT_RETRY_WITHIN),
           timeoutMs: toMilliseconds(effect.timeout ?? DEFAULT_TIMEOUT),
         });
       } catch (error) {
@@ -176,8 +180,9 @@ export function createEffectRunner(options: {
 }
 
 /** When it is to run again, by the clock that only goes forward: never, if it was done once and for all. */
-function dueAt({ outcome, endedAt, retryMs }: Kept, { everyMs = Number.POSITIVE_INFINITY }: Asked): number {
-  return endedAt + (outcome.state === 'failed' ? retryMs : everyMs);
+function dueAt({ outcome, endedAt, retryMs }: Kept, asked: Asked): number {
+  const { everyMs = Number.POSITIVE_INFINITY, retryWithinMs } = asked;
+  return endedAt + (outcome.state === 'failed' ? Math.min(retryMs, retryWithinMs) : everyMs);
 }
 
 function report(

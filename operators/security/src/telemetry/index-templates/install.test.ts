@@ -2,11 +2,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EffectContext } from '@keelson/runtime';
-import type { KubeObject } from '@keelson/schema';
+import { type Duration, type KubeObject, toMilliseconds } from '@keelson/schema';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StoreSettings } from '../../resource.ts';
 import type { StoreKind } from '../../store.ts';
 import { agentOf } from '../../testing/agent.ts';
+import { elasticsearchExporter } from '../exporter.ts';
 import { outputOf, storeWith } from '../testing/sources.ts';
 import { installTemplates, templateEffects } from './install.ts';
 
@@ -200,6 +201,12 @@ describe('the effect', () => {
         input: { store: { kind: 'elasticsearch', auth: { secretRef: { name: 'login' } } } },
       },
     ]);
+  });
+
+  test('is tried more often than gateways try: templates are not minutes behind the events of a store that comes late', () => {
+    const { retry } = elasticsearchExporter('events', storeWith(), true) as { retry: { max_interval: Duration } };
+    const [{ retryWithin = '5m' } = {}] = effectsOf({});
+    expect(toMilliseconds(retryWithin)).toBeLessThan(toMilliseconds(retry.max_interval));
   });
 
   test('is another one when a Secret was changed, so that what was refused is tried at once', () => {

@@ -42,8 +42,18 @@ export function templateEffects(self: Agent, findings?: Findings): readonly Effe
   const secrets = secretVersion(findings, names);
   const namespace = targetNamespace(self);
   const input: Installation = { store, namespace, ...(secrets === undefined ? {} : { secrets }) };
-  // The turn of an agent waits for its effects: a store that does not answer must not hold up a status for long.
-  return [{ handler: INDEX_TEMPLATES, key: INDEX_TEMPLATES, input, every: '10m', timeout: '10s' }];
+  return [
+    {
+      handler: INDEX_TEMPLATES,
+      key: INDEX_TEMPLATES,
+      input,
+      every: '10m',
+      // Gateways try every 30 s (exporter.ts), and a store that comes late makes an index of the first event: templates should not be minutes behind.
+      retryWithin: '20s',
+      // The turn of an agent waits for its effects: a store that does not answer must not hold up a status for long.
+      timeout: '10s',
+    },
+  ];
 }
 
 /** The handler. */
