@@ -11,6 +11,7 @@ import { blameOf, fieldOf, type Refusal } from './refusal.ts';
 
 const REPEAT_MS = 30_000;
 const LONGEST_REASON = 300;
+const FAILED = 'the relay could not work on a request: it waits in the gateway';
 
 /** What becomes of a document that the store does not take: it is a dead letter, it is nowhere, or it waits in the gateway. */
 type Outcome = 'kept' | 'lost' | 'held';
@@ -59,6 +60,8 @@ export class Journal {
     held: new Map(),
   };
   readonly #answers = new Map<number, number>();
+  /** When each was told. */
+  readonly #failures = new Map<string, number>();
   #trouble = '';
 
   constructor(write: (text: string) => void, now: () => Date) {
@@ -103,14 +106,35 @@ export class Journal {
     Object.assign(count, { untold: 0, toldAt: now });
   }
 
+  /** Of a request that we could not work on; of like ones there is a line every half minute. */
+  failed(error: unknown): void {
+    this.#countAnswer(500);
+    const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+    const told = `${name}: ${unquoted(message)}`;
+    const now = this.#now().getTime();
+    if (now - (this.#failures.get(told) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
+    this.#failures.set(told, now);
+    const [, at] = /^\s+at (.*)$/m.exec(stack) ?? [];
+    this.say({ level: 'error', message: FAILED, error: told, ...(at === undefined ? {} : { at }) });
+  }
+
+  /** Of a request that is not for the store. */
+  declined({ status }: Answer): void {
+    this.#countAnswer(status);
+  }
+
   /** Of how a request ended; a trouble is told when it begins, changes or ends. */
   answered({ status, body }: Answer): void {
-    this.#answers.set(status, (this.#answers.get(status) ?? 0) + 1);
+    this.#countAnswer(status);
     const trouble = status === 200 ? '' : `${status} ${reasonOf(body)}`.trimEnd();
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
     if (trouble === '') this.say({ level: 'info', message: 'the store takes requests again' });
     else this.say({ level: 'warn', message: 'the store takes no requests: they wait in the gateway', answer: trouble });
+  }
+
+  #countAnswer(status: number): void {
+    this.#answers.set(status, (this.#answers.get(status) ?? 0) + 1);
   }
 
   /** As Prometheus reads it. */

@@ -367,13 +367,37 @@ describe('the relay itself', () => {
     expect(store.requests).toEqual([]);
   });
 
-  it('given a body that is not what it says, when sent, then the sender keeps it', async () => {
+  it('given a body that is not what it says, when sent, then the sender keeps it, and the log says what is wrong, once and without a word of it', async () => {
     store.answer = () => ({ status: 413 });
-    const answer = await fetch(`http://${relay.listen}/_bulk`, {
+    const post = async (body: string, headers: Record<string, string> = {}) =>
+      (await fetch(`http://${relay.listen}/_bulk`, { method: 'POST', headers, body })).status;
+    expect(await post('no gzip', { 'content-encoding': 'gzip' })).toBe(500);
+    expect(await post('no gzip', { 'content-encoding': 'gzip' })).toBe(500);
+    expect(await post('hunter2\n{}\n')).toBe(500);
+    expect(lines()).toMatchObject([
+      {
+        level: 'error',
+        message: expect.stringContaining('could not work on a request'),
+        error: expect.stringContaining('incorrect header check'),
+      },
+      { level: 'error', error: expect.stringMatching(/^SyntaxError: Unexpected token/), at: expect.any(String) },
+    ]);
+    expect(log).not.toContain('hunter2');
+    expect(await figures()).toContain('keelson_relay_requests_total{code="500"} 3\n');
+  });
+
+  it('given a body that is too large even for the relay, when sent, then the sender hears so', async () => {
+    const chunk = Buffer.alloc(8 * 1024 * 1024, 'x');
+    const endless = async function* () {
+      for (let count = 0; count < 17; count += 1) yield chunk;
+    };
+    const { status } = await fetch(`http://${relay.listen}/_bulk`, {
       method: 'POST',
-      headers: { 'content-encoding': 'gzip' },
-      body: 'no gzip',
-    }).then(({ status }) => status);
-    expect(answer).toBeGreaterThanOrEqual(500);
+      body: endless(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(status).toBe(413);
+    expect(await figures()).toContain('keelson_relay_requests_total{code="413"} 1\n');
+    expect(store.requests).toEqual([]);
   });
 });

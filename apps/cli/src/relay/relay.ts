@@ -67,11 +67,7 @@ export async function startRelay(
     tell: (letter, outcome) => journal.refused(letter, outcome),
     hold: (index, refusal, documents) => journal.held(index, refusal, documents),
   };
-  const gate = bulkServer(async (bulk) => {
-    const answer = await deliver(bulk, way);
-    journal.answered(answer);
-    return answer;
-  });
+  const gate = bulkServer((bulk) => deliver(bulk, way), journal);
   const status = statusServer(journal);
   const stop = async () => {
     await end(gate, DRAIN_MS);
@@ -100,37 +96,46 @@ async function openStore({ url, caFile, insecureSkipVerify }: RelayOptions, shel
 }
 
 /** Takes `POST …/_bulk`, as an exporter sends it, and nothing else. */
-function bulkServer(take: (bulk: Bulk) => Promise<Answer>): Server {
+function bulkServer(take: (bulk: Bulk) => Promise<Answer>, journal: Journal): Server {
   return createServer({ keepAliveTimeout: IDLE_MS }, async (request, response) => {
     // The exporter talks to nothing that does not say that it is Elasticsearch, OpenSearch included.
     const say = ({ status, body }: Answer) =>
       response
         .writeHead(status, { 'content-type': 'application/json', 'x-elastic-product': 'Elasticsearch' })
         .end(body);
+    const decline = (answer: Answer) => {
+      journal.declined(answer);
+      return say(answer);
+    };
     const { method, url = '' } = request;
-    if (method !== 'POST' || !/^(\/[^/?]+)?\/_bulk(\?|$)/.test(url)) return say(failed(404, 'only _bulk is relayed'));
+    if (method !== 'POST' || !/^(\/[^/?]+)?\/_bulk(\?|$)/.test(url))
+      return decline(failed(404, 'only _bulk is relayed'));
     try {
       const body = await bodyOf(request);
-      if (body === undefined) return say(failed(413, 'the request is too large for the relay'));
+      if (body === undefined) return decline(failed(413, 'the request is too large for the relay'));
       const { authorization } = request.headers;
       const gzip = request.headers['content-encoding'] === 'gzip';
-      return say(await take({ path: url, body, gzip, ...(authorization === undefined ? {} : { authorization }) }));
-    } catch {
-      // A body that is not what it says, or whose sender has gone: it is with its sender still.
-      return say(failed(500, 'the request could not be read'));
+      const answer = await take({ path: url, body, gzip, ...(authorization === undefined ? {} : { authorization }) });
+      journal.answered(answer);
+      return say(answer);
+    } catch (error) {
+      // A body that is not what it says, or whose sender has gone, or a fault of our own: it is with its sender still.
+      journal.failed(error);
+      return say(failed(500, 'the relay could not work on the request: its log says why'));
     }
   });
 }
 
+/** Undefined where it is too large; it is read to its end all the same, because who still sends hears no answer. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
-    if (size > LARGEST_BODY) return undefined;
-    chunks.push(chunk);
+    if (size > LARGEST_BODY) chunks.length = 0;
+    else chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return size > LARGEST_BODY ? undefined : Buffer.concat(chunks);
 }
 
 function oneByOne(): Relay['inTurn'] {
