@@ -34,7 +34,7 @@ describe('bad input', () => {
   const ownNodes = (namespace: string) => ({ override: { nodeAgent: { nodeSelector: { test: namespace } } } });
   const daemonSet = (name: string, namespace: string) => stage.admin.find(DaemonSet, { name, namespace });
   const untilThere = (name: string, namespace: string) =>
-    vi.waitFor(async () => expect(await daemonSet(name, namespace)).toBeDefined(), { timeout: 20_000, interval: 50 });
+    vi.waitFor(async () => expect(await daemonSet(name, namespace)).toBeDefined(), { timeout: 60_000, interval: 50 });
 
   test.each<[string, unknown, string]>([
     ['a feature listed twice', { features: [falco(), falco()] }, 'Duplicate value'],
@@ -143,15 +143,15 @@ describe('bad input', () => {
         expect(condition.message).toContain('lacks');
         return condition;
       },
-      { timeout: 45_000, interval: 500 },
+      { timeout: 90_000, interval: 500 },
     );
     expect(partial.message).toContain("lacks the key 'password'");
     await stage.apply(manifest(Secret, place, { stringData: { username: 'somebody', password: 'planted-7f3a' } }));
     await vi.waitFor(async () => expect(await daemonSet('otel-node-collector', ref.namespace)).toBeDefined(), {
-      timeout: 45_000,
+      timeout: 90_000,
       interval: 500,
     });
-  }, 120_000);
+  }, 400_000);
 
   test('an override of a tool that does not exist is said in a condition', async () => {
     const { ref } = await given(['falco'], {
@@ -184,7 +184,7 @@ describe('bad input', () => {
     const installed = performance.now();
     await untilThere('tetragon', ref.namespace);
     console.log(`tetragon is installed ${((performance.now() - installed) / 1_000).toFixed(1)} s after its CRD`);
-    await vi.waitFor(async () => expect(await policies()).toContain(`${ref.namespace}-main`), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await policies()).toContain(`${ref.namespace}-main`), { timeout: 60_000 });
   });
   const policies = () => stage.env.kubectl(['get', 'tracingpolicies.cilium.io', '-o', 'name']);
 
@@ -266,7 +266,7 @@ describe('bad input', () => {
     expect(roles.some((role) => role.metadata.name.length > 200)).toBe(true);
     await stage.admin.delete(SecurityAgent, { name, namespace });
     await vi.waitFor(async () => expect(await stage.admin.find(SecurityAgent, { name, namespace })).toBeUndefined(), {
-      timeout: 20_000,
+      timeout: 60_000,
     });
   });
 });

@@ -69,7 +69,7 @@ describe(`random agents (KEELSON_SEED=${seed})`, () => {
         fc.asyncProperty(arbitraryAgent(features), async (agent) => {
           // Secrets of random keys do not exist: what waits for them is not the question here.
           await stage.setAgent(agent);
-          await vi.waitFor(untilApplied, { timeout: 20_000, interval: 20 });
+          await vi.waitFor(untilApplied, { timeout: 60_000, interval: 20 });
           const { plan, problems } = await previewInstance({
             operator: security,
             client: stage.admin,
@@ -81,7 +81,7 @@ describe(`random agents (KEELSON_SEED=${seed})`, () => {
         { numRuns: APPLIED, seed, endOnFailure: true },
       );
     },
-    60_000 + APPLIED * 5_000,
+    240_000 + APPLIED * 10_000,
   );
 
   /** The one that is stored has another. */

@@ -43,7 +43,7 @@ describe('planted secrets', () => {
     await stage.admin.delete(ConfigMap, { name: 'otel-gateway-config', namespace });
     await vi.waitFor(
       async () => expect(await stage.admin.find(ConfigMap, { name: 'otel-gateway-config', namespace })).toBeDefined(),
-      { timeout: 10_000 },
+      { timeout: 60_000 },
     );
 
     const kinds =

@@ -28,10 +28,10 @@ describe('a SecurityAgent that is applied while the webhook runs', () => {
     });
     await webhooks.start(new AbortController().signal);
     await vi.waitFor(() => expect([webhooks.ready().ok, webhooks.registered().ok]).toEqual([true, true]), {
-      timeout: 30_000,
+      timeout: 60_000,
     });
     await vi.waitFor(() => expect(kubectl('create', agent(['nobody']), '--dry-run=server')).rejects.toThrow(), {
-      timeout: 30_000,
+      timeout: 60_000,
       interval: 200,
     });
   });
@@ -85,6 +85,6 @@ describe('a SecurityAgent that is applied while the webhook runs', () => {
 
   test('one that was stored before the webhook came can still be labelled and deleted', async () => {
     await env.kubectl(['label', 'secagent/old', 'seen=yes', '-n', 'security-system']);
-    await env.kubectl(['delete', 'secagent/old', '-n', 'security-system', '--wait=true', '--timeout=20s']);
+    await env.kubectl(['delete', 'secagent/old', '-n', 'security-system', '--wait=true', '--timeout=60s']);
   });
 });

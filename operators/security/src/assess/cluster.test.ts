@@ -120,7 +120,7 @@ async function told(namespace: string, reason: string, message: string | RegExp,
       if (typeof message === 'string') expect(status?.message).toBe(message);
       expect(status).toMatchObject({ ready: reason === 'Ready' ? 'True' : 'False', reason, counts });
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
 }
 
@@ -141,7 +141,7 @@ describe('what is told of real workloads', () => {
     const version = async () => (await client.find(Trial, { name: 'trial', namespace }))?.metadata.resourceVersion;
     const before = await version();
     const backOff = '--for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff';
-    await env.kubectl(['wait', 'pods', '-n', namespace, '--all', backOff, '--timeout=20s']);
+    await env.kubectl(['wait', 'pods', '-n', namespace, '--all', backOff, '--timeout=60s']);
     // The same trouble in other words of the kubelet's is nothing to write.
     expect(await version()).toBe(before);
     await env.kubectl(['annotate', 'pods', '-n', namespace, '--all', `${simulateAnnotation}-`]);

@@ -1,6 +1,7 @@
 /** Runs the operator in a test environment as it would run in a cluster: under its own ServiceAccount, with its generated permissions. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
 import { createLogger, createManager, type Operator, permissions, silentLogger } from '@keelson/runtime';
 import { type Condition, type KubeObject, manifest, Namespace, toCrd, toRbac } from '@keelson/schema';
@@ -37,6 +38,8 @@ export interface Stage extends AsyncDisposable {
     expected: Partial<Condition>,
     timeout?: number,
   ): Promise<Condition>;
+  /** Waits until the operator has written nothing for so long; who never rests fails, with what is written. */
+  untilAtRest(quietMs?: number): Promise<void>;
 }
 
 /** Folders with the CRDs of these projects, as upstream publishes them. */
@@ -93,7 +96,7 @@ export async function startStage(options: TestEnvOptions = {}, more: StageOption
     apply,
     setAgent,
     agent,
-    untilCondition: ({ name, namespace }, type, expected, timeout = 30_000) =>
+    untilCondition: ({ name, namespace }, type, expected, timeout = 60_000) =>
       vi.waitFor(
         async () => {
           const { status, metadata } = await agent(name, namespace);
@@ -107,6 +110,17 @@ export async function startStage(options: TestEnvOptions = {}, more: StageOption
           return found;
         },
         { timeout, interval: 100 },
+      ),
+    untilAtRest: (quietMs = 3_000) =>
+      vi.waitFor(
+        async () => {
+          const since = await env.audit.mark();
+          await sleep(quietMs);
+          const written = await env.audit.writesBy(OPERATOR_USER, { since });
+          const names = written.map(({ verb, resource, subresource, name }) => [verb, resource, subresource, name]);
+          if (names.length > 0) throw new Error(`the operator does not rest: ${JSON.stringify(names)}`);
+        },
+        { timeout: 90_000 + quietMs, interval: 100 },
       ),
     [Symbol.asyncDispose]: async () => {
       stopping.abort();

@@ -168,7 +168,7 @@ async function rule(name: PolicyName): Promise<void> {
     kind: 'ValidatingAdmissionPolicyBinding',
     spec: { policyName: name, validationActions: ['Deny'], matchResources: { namespaceSelector } },
   });
-  await vi.waitFor(() => expect(create(name, bad[name])).rejects.toThrow(/denied request/), { timeout: 20_000 });
+  await vi.waitFor(() => expect(create(name, bad[name])).rejects.toThrow(/denied request/), { timeout: 60_000 });
 }
 
 async function create(namespace: string, { finalizers, ...spec }: Fields, stored?: string): Promise<unknown> {
