@@ -41,7 +41,7 @@ async function countOf(index: string, query: string): Promise<number> {
 }
 
 const untilCounted = (index: string, query: string, count: number) =>
-  vi.waitFor(async () => expect(await countOf(index, query)).toBe(count), { timeout: 90_000, interval: 500 });
+  vi.waitFor(async () => expect(await countOf(index, query)).toBe(count), { timeout: 120_000, interval: 500 });
 
 async function letters(query: string): Promise<readonly Letter[]> {
   const path = `/${LETTERS}/_search?size=10000&q=${encodeURIComponent(query)}`;
@@ -135,7 +135,7 @@ test('whoever is killed in between, each refused document is there once, and so 
       expect(found).toHaveLength(bad);
       expect(new Set(found.map(({ dead_letter }) => dead_letter.id)).size).toBe(bad);
     },
-    { timeout: 90_000, interval: 1000 },
+    { timeout: 120_000, interval: 1000 },
   );
   console.log(`${total} events, ${rounds} kills -9: ${total - bad} stored, ${bad} dead letters, each once`);
 }, 300_000);
@@ -153,7 +153,7 @@ test('a line of four megabytes is stored, and refused it is kept whole', async (
       });
       expect(hits.hits.map(({ _source }) => JSON.parse(_source.event.original))).toMatchObject([{ guard: { long } }]);
     },
-    { timeout: 60_000, interval: 1000 },
+    { timeout: 120_000, interval: 1000 },
   );
 });
 

@@ -85,7 +85,7 @@ test('killed again and again, and made to read everything anew, no event is lost
   }
   const total = count + 12;
   const arrived = () => countOf('rule.name:flood');
-  await vi.waitFor(async () => expect(await arrived()).toBe(total), { timeout: 60_000, interval: 500 });
+  await vi.waitFor(async () => expect(await arrived()).toBe(total), { timeout: 120_000, interval: 500 });
 
   const refused = await refusals();
   await pipeline.node.part.kill();
@@ -93,7 +93,7 @@ test('killed again and again, and made to read everything anew, no event is lost
   await pipeline.node.part.start();
   // All of it has come again when the store has refused it: what it had is what it keeps.
   await vi.waitFor(async () => expect((await refusals()) - refused).toBeGreaterThanOrEqual(total), {
-    timeout: 60_000,
+    timeout: 120_000,
     interval: 500,
   });
   expect(await arrived()).toBe(total);

@@ -18,7 +18,9 @@ afterAll(async () => {
   await store?.[Symbol.asyncDispose]();
 });
 
-test('Falco is switched off, then osquery, and both on again: every event of every tool is there once', async () => {
+test('Falco is switched off, then osquery, and both on again: every event of every tool is there once', {
+  timeout: 600_000,
+}, async () => {
   const [falco, tetragon, osquery] = [falcoFile, tetragonFile, osqueryFile].map(
     (source) => new Writer(source, collectors.fileOf(source)),
   ) as [Writer, Writer, Writer];
@@ -50,7 +52,7 @@ test('Falco is switched off, then osquery, and both on again: every event of eve
     Array.from({ length: events }, (_, n) => `${source.tool}/${n}`),
   );
   await vi.waitFor(() => expect(store.documents.length).toBeGreaterThanOrEqual(written.length), {
-    timeout: 90_000,
+    timeout: 180_000,
     interval: 500,
   });
   const there = store.documents.map(nameOf);

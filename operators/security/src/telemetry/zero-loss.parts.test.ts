@@ -120,7 +120,7 @@ async function start(): Promise<{ pipeline: Pipeline; disks: Readonly<Record<Sid
 
 /** Waits until all is there and what may come again has come, or nothing comes any more. */
 async function untilSettled(pipeline: Pipeline): Promise<void> {
-  const patience = 60_000;
+  const patience = 180_000;
   let [count, since] = [0, Date.now()];
   while (Date.now() - since < (count === EVENTS ? 8000 : patience)) {
     await sleep(1000);

@@ -35,7 +35,7 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 function setUp(addresses: Readonly<Record<string, string>>) {
-  const check = createHealthCheck({ reach: ({ name }) => addresses[name] ?? '', patienceMs: 4_000 });
+  const check = createHealthCheck({ reach: ({ name }) => addresses[name] ?? '', patienceMs: 12_000 });
   const stop = new AbortController();
   const context = { signal: stop.signal, memory: new Map() } as unknown as EffectContext;
   const run = (...asked: readonly Collector[]) =>
@@ -48,7 +48,7 @@ function setUp(addresses: Readonly<Record<string, string>>) {
         expect(isPending).toBe(false);
         return findings;
       },
-      { timeout: 30_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     );
   return { run, complete, stop };
 }
