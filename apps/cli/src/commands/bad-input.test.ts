@@ -20,10 +20,10 @@ async function file(name: string, text: string): Promise<string> {
 
 describe('bad input, without a cluster', () => {
   it('given an unknown command, when run, then it is named, with where to look, and nothing is on stdout', async () => {
-    expect(await keelson(['deploy'])).toEqual({
+    expect(await keelson(['frobnicate'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: "error: unknown command 'deploy'\nremedy: `keelson --help` lists the commands\n",
+      stderr: "error: unknown command 'frobnicate'\nremedy: `keelson --help` lists the commands\n",
     });
   });
 
