@@ -33,6 +33,8 @@ export interface Lifecycle {
   policy(index: string, days: number): { readonly policy: object };
   /** What an index template says for its indices to follow the policy. */
   settings(policy: NamedBody): object;
+  /** What a person does to have an index no longer go by a policy. */
+  remedy(index: string, name: string): string;
 }
 
 const NEW_EVERY = '1d';
@@ -56,6 +58,7 @@ const ilm: Lifecycle = {
     },
   }),
   settings: ({ name }) => ({ lifecycle: { name } }),
+  remedy: (index, name) => `POST /${index}/_ilm/remove, then DELETE /_ilm/policy/${name}`,
 };
 
 /** https://docs.opensearch.org/2.19/im-plugin/ism/policies/: indices do not name their policy, it names them; of a data stream, by the name of that. */
@@ -82,6 +85,7 @@ const ism: Lifecycle = {
     },
   }),
   settings: () => ({}),
+  remedy: (index, name) => `DELETE /_plugins/_ism/policies/${name}, then POST /_plugins/_ism/remove/${index}`,
 };
 
 export const dialects: Readonly<Record<StoreKind, Dialect>> = {

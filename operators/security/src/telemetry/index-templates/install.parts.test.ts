@@ -148,10 +148,17 @@ describe.each([
     test('what is to go by age is a data stream, which takes events and refuses the same one again', async () => {
       const indices = { ...storeWith().indices, events: 'aging-events' };
       const [template] = indexTemplates(kind, indices, { events: retentionPolicy(kind, 'aging-events', 30) });
-      expect(await ask('PUT', '/_index_template/aging', template?.body)).toMatchObject({ status: 200 });
+      const path = '/_index_template/keelson.aging-events';
+      expect(await ask('PUT', path, template?.body)).toMatchObject({ status: 200 });
       const event = { '@timestamp': '2026-05-01T10:00:00.123456789Z', falco: { rule: 'first' } };
       const create = () => ask('PUT', '/aging-events/_create/one', event);
       expect(await create()).toMatchObject({ status: 201, body: { _index: expect.stringMatching(/^\.ds-aging-/) } });
       expect(await create()).toMatchObject({ status: 409 });
+
+      // No longer to go by age: it stays one, or the store would refuse the template.
+      const [plain] = indexTemplates(kind, indices);
+      expect(await ask('PUT', path, plain?.body)).toMatchObject({ status: 400 });
+      expect(await install({ indices })).toMatchObject({ remarks: [] });
+      expect(JSON.stringify((await ask('GET', path)).body)).toContain('"data_stream":');
     });
 });

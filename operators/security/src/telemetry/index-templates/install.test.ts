@@ -15,12 +15,15 @@ type Answer = (request: string) => { readonly status: number; readonly body?: un
 
 let requests: { readonly what: string; readonly authorization: string | undefined; readonly body: string }[];
 let answer: Answer;
+/** In the place of JSON, for GET. */
+let page: string | undefined;
 let url: string;
 let close: () => Promise<void>;
 
 beforeEach(async () => {
   requests = [];
   answer = () => undefined;
+  page = undefined;
   const server = createServer(async (request: IncomingMessage, response) => {
     let body = '';
     for await (const part of request.setEncoding('utf8')) body += part;
@@ -28,13 +31,22 @@ beforeEach(async () => {
     requests.push({ what, authorization: request.headers.authorization, body });
     const missing = what.startsWith('GET') && !what.includes('_ilm');
     const { status, body: told = {} } = answer(what) ?? { status: missing ? 404 : 200 };
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(told));
+    const content = request.method === 'GET' ? (page ?? JSON.stringify(told)) : JSON.stringify(told);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   close = () => new Promise((resolve) => void server.close(() => resolve()));
 });
 afterEach(() => close());
+
+/** Where it is asked what an index is. */
+const marksOf = (index: string) => `/${index}/_mapping?filter_path=*.mappings._meta,*.mappings._data_stream_timestamp`;
+/** What was put there last. */
+const sent = (path: string): unknown =>
+  JSON.parse(requests.findLast(({ what }) => what === `PUT ${path}`)?.body ?? 'null');
+const ours = { _meta: { managed_by: 'keelson' } };
+const stream = { '.ds-security-events-2026.05.01-000001': { mappings: { ...ours, _data_stream_timestamp: {} } } };
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = { data: { username: base64('agent\n'), password: base64('pass: $$\n'), key: base64('aWQ6a2V5') } };
@@ -62,21 +74,16 @@ describe('the index templates are put in place', () => {
       ],
       remarks: [],
     });
+    const names = ['security-events', 'security-inventory', 'security-vuln', 'security-dead-letters'];
     expect(requests.map(({ what }) => what)).toEqual([
-      'PUT /_index_template/keelson.security-events',
-      'GET /security-events/_mapping',
-      'PUT /_index_template/keelson.security-inventory',
-      'GET /security-inventory/_mapping',
-      'PUT /_index_template/keelson.security-vuln',
-      'GET /security-vuln/_mapping',
-      'PUT /_index_template/keelson.security-dead-letters',
-      'GET /security-dead-letters/_mapping',
+      ...names.map((name) => `GET ${marksOf(name)}`),
+      ...names.map((name) => `PUT /_index_template/keelson.${name}`),
     ]);
   });
 
   test('below the path of the URL', async () => {
     await install({ url: `${url}/search/` });
-    expect(requests[0]?.what).toBe('PUT /search/_index_template/keelson.security-events');
+    expect(requests.map(({ what }) => what)).toContain('PUT /search/_index_template/keelson.security-events');
   });
 
   test.each([
@@ -90,15 +97,14 @@ describe('the index templates are put in place', () => {
 
   test('with a policy for what is to go by age', async () => {
     await install({ retentionDays: { events: 30 } });
-    expect(requests.map(({ what }) => what).slice(0, 3)).toEqual([
+    expect(requests.map(({ what }) => what).slice(0, 2)).toEqual([
       'GET /_ilm/status',
       'PUT /_ilm/policy/keelson.security-events',
-      'PUT /_index_template/keelson.security-events',
     ]);
-    expect(JSON.parse(requests[1]?.body ?? '')).toMatchObject({
+    expect(sent('/_ilm/policy/keelson.security-events')).toMatchObject({
       policy: { phases: { delete: { min_age: '30d' } } },
     });
-    expect(JSON.parse(requests[2]?.body ?? '')).toMatchObject({
+    expect(sent('/_index_template/keelson.security-events')).toMatchObject({
       data_stream: {},
       template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
     });
@@ -145,14 +151,57 @@ describe('the index templates are put in place', () => {
 
   test('an index that was there before is told of, and left alone', async () => {
     answer = (what) =>
-      what === 'GET /security-events/_mapping'
-        ? { status: 200, body: { 'security-events': { mappings: {} } } }
-        : what === 'GET /security-vuln/_mapping'
-          ? { status: 200, body: { 'security-vuln': { mappings: { _meta: { managed_by: 'keelson' } } } } }
+      what === `GET ${marksOf('security-events')}`
+        ? { status: 200, body: {} }
+        : what === `GET ${marksOf('security-vuln')}`
+          ? { status: 200, body: { 'security-vuln': { mappings: ours } } }
           : undefined;
     expect(await install()).toMatchObject({
       remarks: ['security-events is older than its template and keeps its own mapping: reindex it, or delete it'],
     });
+  });
+
+  test('retention of an index that is there is told to do nothing, and of a data stream nothing is', async () => {
+    const retain = (body: object) => {
+      answer = (what) => (what === `GET ${marksOf('security-events')}` ? { status: 200, body } : undefined);
+      return install({ retentionDays: { events: 30 } });
+    };
+    expect(await retain({ 'security-events': { mappings: ours } })).toMatchObject({
+      remarks: [
+        'security-events is no data stream, and nothing of it goes by age: move it to another name, or delete it',
+      ],
+    });
+    expect(await retain(stream)).toMatchObject({ remarks: [] });
+  });
+
+  test.each([
+    ['elasticsearch', '/_ilm/policy/keelson.security-events', 'POST /security-events/_ilm/remove, then DELETE'],
+    ['opensearch', '/_plugins/_ism/policies/keelson.security-events', 'DELETE /_plugins/_ism/policies/keelson.sec'],
+  ] as const)(
+    'retention taken away again leaves a data stream of %s, and what still goes is told',
+    async (...given) => {
+      const [kind, policy, remedy] = given;
+      answer = (what) =>
+        what === `GET ${marksOf('security-events')}`
+          ? { status: 200, body: stream }
+          : what === `GET ${policy}`
+            ? { status: 200 }
+            : undefined;
+      expect(await install({}, secret, kind)).toMatchObject({
+        remarks: [
+          expect.stringContaining(`still goes by the policy keelson.security-events of before: to keep it, ${remedy}`),
+        ],
+      });
+      expect(sent('/_index_template/keelson.security-events')).toMatchObject({ data_stream: {} });
+      expect(JSON.stringify(sent('/_index_template/keelson.security-events'))).not.toContain('lifecycle');
+      expect(sent('/_index_template/keelson.security-inventory')).not.toHaveProperty('data_stream');
+    },
+  );
+
+  test('an answer that is no JSON tells nothing about an index', async () => {
+    page = '<html>';
+    answer = (what) => (what.startsWith('GET /security') ? { status: 200 } : undefined);
+    expect(await install()).toMatchObject({ remarks: [] });
   });
 });
 
@@ -165,11 +214,25 @@ describe('a store that does not let us', () => {
       /^Forbidden: .*keelson.security-events: give it the cluster privilege manage_index_templates, or .* false$/,
     ],
     [400, { error: { reason: 'no', caused_by: { reason: 'really' } } }, /^Refused: .*: 400 no: really$/],
-    [404, 'a page of something else', /^Refused: the store refuses keelson.security-events: 404$/],
+    [
+      404,
+      'a page of something else',
+      /^Refused: the store refuses keelson.security-events, keelson.security-inventory, .*-vuln, .*-letters: 404$/,
+    ],
     [503, {}, /^Unreachable: the store at http:\/\/127.0.0.1:\d+ answers 503$/],
   ])('%i', async (status, body, message) => {
     answer = () => ({ status, body });
     await expect(install()).rejects.toThrow(message);
+  });
+
+  test('refuses one template: the others are put in place all the same', async () => {
+    const refusal = { status: 400, body: { error: { reason: 'another of the same priority' } } };
+    answer = (what) => (what === 'PUT /_index_template/keelson.security-events' ? refusal : undefined);
+    await expect(install()).rejects.toThrow(
+      /^Refused: the store refuses keelson.security-events: 400 another of the same priority$/,
+    );
+    for (const index of ['security-inventory', 'security-vuln', 'security-dead-letters'])
+      expect(sent(`/_index_template/keelson.${index}`)).toMatchObject({ index_patterns: [index] });
   });
 
   test('is not there, or its name is not known: said in words that stay the same', async () => {

@@ -11,9 +11,12 @@ import type { Agent } from '../../resource.ts';
 import { targetNamespace } from '../../steps/context.ts';
 import { type Findings, secretNeeds, secretVersion } from '../../steps/credentials.ts';
 import { type Store, storeOf } from '../../store.ts';
-import { dialects, type Lifecycle, type NamedBody } from './dialect.ts';
-import { ask, type StoreAddress, StoreTrouble } from './store.ts';
-import { type IndexTemplate, indexTemplates, retentionPolicy } from './templates.ts';
+import { dialects } from './dialect.ts';
+import { type Existing, lookAt } from './existing.ts';
+import { place, refused } from './place.ts';
+import { leftOver, placePolicies } from './retention.ts';
+import { type StoreAddress, StoreTrouble } from './store.ts';
+import { type IndexTemplate, indexTemplates } from './templates.ts';
 
 /** The handler and the only effect of it. */
 export const INDEX_TEMPLATES = 'index-templates';
@@ -61,86 +64,33 @@ export const installTemplates = defineEffect<Installation>(
   async ({ store, namespace }, context): Promise<Installed> => {
     const address = await addressOf(store, namespace, context);
     const { signal } = context;
-    const remarks: string[] = [];
-    const { indices, retentionDays = {} } = store;
     const { lifecycle, templatePrivilege } = dialects[store.kind];
-    const retained: Partial<Record<keyof typeof indices, NamedBody>> = {};
-    for (const [key, days] of Object.entries(retentionDays) as ['events' | 'inventory', number][]) {
-      if (!(await hasLifecycles(address, lifecycle, signal))) {
-        remarks.push(`the store has no ${lifecycle.title}: nothing is deleted by age`);
-        break;
-      }
-      const policy = retentionPolicy(store.kind, indices[key], days);
-      await placePolicy(address, lifecycle, policy, signal);
-      retained[key] = policy;
-    }
-    const templates = indexTemplates(store.kind, indices, retained);
+    const { retained, ...policies } = await placePolicies(address, store, signal);
+    const remarks = [...policies.remarks];
+    const refusals = [...policies.refusals];
+    const names = Object.values(store.indices);
+    const existing = new Map<string, Existing | undefined>();
+    for (const index of names) existing.set(index, await lookAt(address, index, signal));
+    const streams = new Set(names.filter((index) => existing.get(index)?.isStream));
+    const templates = indexTemplates(store.kind, store.indices, retained, streams);
     for (const template of templates) {
       const path = `/_index_template/${encodeURIComponent(template.name)}`;
-      await put(address, path, template, templatePrivilege, signal);
-      remarks.push(...(await olderIndex(address, template, signal)));
+      refusals.push(...(await place(address, path, template, templatePrivilege, signal)));
+      remarks.push(...remarksOn(template, existing.get(template.index)));
+      if (template.policy === undefined && streams.has(template.index))
+        remarks.push(...(await leftOver(address, lifecycle, template.index, signal)));
     }
+    if (refusals.length > 0) throw refused(refusals);
     return { templates: templates.map(({ name }) => name), remarks };
   },
 );
 
-async function hasLifecycles(store: StoreAddress, { question }: Lifecycle, signal: AbortSignal): Promise<boolean> {
-  const { status } = await ask(store, 'GET', question, { signal });
-  // Whoever may not ask may still be allowed to write policies.
-  return status === 200 || status === 403;
-}
-
-/** Puts a policy in place; one that is versioned only if it is not as it should be. */
-async function placePolicy(store: StoreAddress, lifecycle: Lifecycle, policy: NamedBody, signal: AbortSignal) {
-  const path = lifecycle.pathOf(policy.name);
-  const found = lifecycle.isVersioned ? await ask(store, 'GET', path, { signal }) : undefined;
-  if (found?.status !== 200) return put(store, path, policy, lifecycle.privilege, signal);
-  const { _seq_no, _primary_term, ...there } = JSON.parse(found.body) as { _seq_no: number; _primary_term: number };
-  if (holds(there, policy.body)) return;
-  const seen = `?if_seq_no=${_seq_no}&if_primary_term=${_primary_term}`;
-  await put(store, `${path}${seen}`, policy, lifecycle.privilege, signal);
-}
-
-/** Whether all that is wanted is there: a store adds fields of its own. */
-function holds(there: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== 'object' || wanted === null) return there === wanted;
-  if (typeof there !== 'object' || there === null) return false;
-  if (Array.isArray(wanted) && (!Array.isArray(there) || there.length !== wanted.length)) return false;
-  return Object.entries(wanted).every(([key, value]) => holds((there as Record<string, unknown>)[key], value));
-}
-
-async function put(
-  store: StoreAddress,
-  path: string,
-  { name, body }: NamedBody,
-  privilege: string,
-  signal: AbortSignal,
-) {
-  const answer = await ask(store, 'PUT', path, { body, signal });
-  if (answer.status === 403)
-    throw new StoreTrouble(
-      'Forbidden',
-      `the account of spec.output may not write ${name}: give it the cluster privilege ${privilege}, or install the templates under ` +
-        `deploy/ yourself and set ${store.path}.manageTemplates to false`,
-    );
-  if (answer.status !== 200 && answer.status !== 201)
-    throw new StoreTrouble('Refused', `the store refuses ${name}: ${answer.status} ${reasonOf(answer.body)}`.trimEnd());
-}
-
-/** Of an index that was there before its template. */
-async function olderIndex(
-  store: StoreAddress,
-  { index }: IndexTemplate,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
-  const { status, body } = await ask(store, 'GET', `/${encodeURIComponent(index)}/_mapping`, { signal });
-  // Not there yet; or the account may write and not look, which is how it should be.
-  if (status !== 200) return [];
-  const mappings = Object.values(
-    JSON.parse(body) as Record<string, { mappings?: { _meta?: { managed_by?: string } } }>,
-  );
-  const ours = mappings.some((one) => one.mappings?._meta?.managed_by === 'keelson');
-  return ours ? [] : [`${index} is older than its template and keeps its own mapping: reindex it, or delete it`];
+/** Of an index that was there before its template, or before it was to go by age. */
+function remarksOn({ index, policy }: IndexTemplate, existing: Existing | undefined): readonly string[] {
+  if (existing === undefined) return [];
+  const older = `${index} is older than its template and keeps its own mapping: reindex it, or delete it`;
+  const plain = `${index} is no data stream, and nothing of it goes by age: move it to another name, or delete it`;
+  return [...(existing.isOurs ? [] : [older]), ...(policy === undefined || existing.isStream ? [] : [plain])];
 }
 
 async function addressOf(
@@ -182,17 +132,4 @@ async function authorizationOf(
   const { name } = auth.secretRef;
   const login = `${await lineOf(name, 'username')}:${await lineOf(name, 'password')}`;
   return `Basic ${Buffer.from(login).toString('base64')}`;
-}
-
-/** What the store says is wrong, not longer than a person reads. Of anything else that answers, nothing is passed on. */
-function reasonOf(body: string): string {
-  try {
-    const { error } = JSON.parse(body) as { error?: { reason?: string; caused_by?: { reason?: string } } };
-    return [error?.reason, error?.caused_by?.reason]
-      .filter((one) => typeof one === 'string')
-      .join(': ')
-      .slice(0, 300);
-  } catch {
-    return '';
-  }
 }

@@ -66,6 +66,16 @@ export async function ask(
   return answer;
 }
 
+/** What an answer holds; `undefined` for what is no JSON, be it cut or from somebody else. */
+export function jsonOf(body: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    return typeof value === 'object' && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function exchange(
   store: StoreAddress,
   method: string,

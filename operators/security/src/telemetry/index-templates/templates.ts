@@ -16,6 +16,8 @@ type Indices = Store['indices'];
 /** A template for one index. */
 export interface IndexTemplate extends NamedBody {
   readonly index: string;
+  /** By which its indices go, if they do. */
+  readonly policy?: NamedBody;
 }
 
 const holds: Readonly<Record<keyof Indices, { readonly what: string; mappings(dialect: Dialect): object }>> = {
@@ -28,11 +30,15 @@ const holds: Readonly<Record<keyof Indices, { readonly what: string; mappings(di
 /** Marks what is ours, in templates and in the indices that come of them. */
 const managed = { managed_by: 'keelson' };
 
-/** Templates for all indices; by each index of which events go after a while, what is kept of it is told to the store. */
+/**
+ * Templates for all indices; by each index of which events go after a while, what is kept of it is told to the store. What is a data
+ * stream already (`streams`) stays one: a store refuses a template that would leave it without.
+ */
 export function indexTemplates(
   kind: StoreKind,
   indices: Indices,
   retained: Readonly<Partial<Record<keyof Indices, NamedBody>>> = {},
+  streams: ReadonlySet<string> = new Set(),
 ): readonly IndexTemplate[] {
   const dialect = dialects[kind];
   return (Object.keys(holds) as (keyof Indices)[]).map((key) => {
@@ -44,7 +50,7 @@ export function indexTemplates(
       priority: PRIORITY,
       _meta: { ...managed, description: what },
       // What is to go by age is a series of indices behind one name.
-      ...(policy === undefined ? {} : { data_stream: {} }),
+      ...(policy === undefined && !streams.has(index) ? {} : { data_stream: {} }),
       template: {
         settings: {
           index: {
@@ -55,7 +61,7 @@ export function indexTemplates(
         mappings: { _meta: managed, ...mappings(dialect) },
       },
     };
-    return { name: templateName(index), index, body };
+    return { name: templateName(index), index, body, ...(policy === undefined ? {} : { policy }) };
   });
 }
 
