@@ -9,6 +9,8 @@
 import type { Store } from '../store.ts';
 import { asArgument } from '../workload/argument.ts';
 
+/** Its container, as overrides of the pod name it. */
+export const RELAY = 'relay';
 /** Where it takes the requests of the collector beside it: on the loopback of the pod only. */
 const RELAY_PORT = 9210;
 /** Answers the probes of the kubelet, and has its figures for Prometheus. */

@@ -1,10 +1,8 @@
 /** The relay in the pods of the gateways: takes the requests of the collector beside it, and passes them on to the store. */
 import type { Container } from 'kubernetes-types/core/v1.js';
 import type { Store } from '../../store.ts';
-import { RELAY_CA_FILE, RELAY_STATUS_PORT, relayArgs } from '../../telemetry/relay.ts';
+import { RELAY, RELAY_CA_FILE, RELAY_STATUS_PORT, relayArgs } from '../../telemetry/relay.ts';
 
-/** As overrides of the pod name it. */
-const RELAY = 'relay';
 /** The user of the image. */
 const USER = 65_532;
 /** The volume with the certificates that it trusts: it reads them again when they change. */

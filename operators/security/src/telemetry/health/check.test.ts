@@ -35,7 +35,10 @@ async function serve(listener: RequestListener): Promise<string> {
 }
 
 function setUp(addresses: Readonly<Record<string, string>>) {
-  const check = createHealthCheck({ reach: ({ name }) => addresses[name] ?? '', patienceMs: 12_000 });
+  const check = createHealthCheck({
+    reach: ({ name }, part) => addresses[part === 'relay' ? `${name}/relay` : name] ?? '',
+    patienceMs: 12_000,
+  });
   const stop = new AbortController();
   const context = { signal: stop.signal, memory: new Map() } as unknown as EffectContext;
   const run = (...asked: readonly Collector[]) =>
@@ -55,8 +58,9 @@ function setUp(addresses: Readonly<Record<string, string>>) {
 
 describe('asking collectors', () => {
   test('finds at a pod what it tells, by both families of addresses', () => {
-    expect(reachPod({ ...nodeCollector(), ip: '10.0.0.7' })).toBe('http://10.0.0.7:8888/metrics');
-    expect(reachPod({ ...nodeCollector(), ip: 'fd00::7' })).toBe('http://[fd00::7]:8888/metrics');
+    expect(reachPod({ ...nodeCollector(), ip: '10.0.0.7' }, 'collector')).toBe('http://10.0.0.7:8888/metrics');
+    expect(reachPod({ ...nodeCollector(), ip: 'fd00::7' }, 'collector')).toBe('http://[fd00::7]:8888/metrics');
+    expect(reachPod({ ...gateway(), ip: 'fd00::7' }, 'relay')).toBe('http://[fd00::7]:9211/metrics');
   });
 
   test('compares with the time before, and does not ask again at once', async () => {
@@ -79,6 +83,28 @@ describe('asking collectors', () => {
     expect(await complete(nodeCollector())).toMatchObject({
       isFirst: false,
       tools: { falco: { state: 'flowing', lastEvent: '2026-05-01T10:00:20Z' } },
+    });
+  });
+
+  test('asks the relay beside a gateway too, and does without one that does not answer', async () => {
+    let refused = 0;
+    const relay = await serve((_, response) => {
+      refused += 3;
+      response.end(
+        `keelson_relay_dead_letters_total{index="security-events",error_type="mapper_parsing_exception"} ${refused}\n`,
+      );
+    });
+    const good = await serve((_, response) => response.end(text(1)));
+    const { complete } = setUp({ good, 'good/relay': relay, alone: good });
+    const both = [
+      { ...gateway('good'), hasRelay: true as const },
+      { ...gateway('alone'), hasRelay: true as const },
+    ];
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-05-01T10:00:00Z') });
+    expect(await complete(...both)).toMatchObject({ answered: { gateway: 2 }, isRelayed: true, refusals: [] });
+    vi.setSystemTime(Date.parse('2026-05-01T10:00:20Z'));
+    expect(await complete(...both)).toMatchObject({
+      refusals: [{ outcome: 'kept', index: 'security-events', type: 'mapper_parsing_exception' }],
     });
   });
 
@@ -129,6 +155,8 @@ describe('how often they are asked', () => {
     tools: {},
     isGatewayUp: true,
     refuses: false,
+    refusals: [],
+    isRelayed: false,
     isFirst: false,
   };
   const done = (result: Inquest): EffectOutcome => ({ state: 'done', at: new Date(), result });

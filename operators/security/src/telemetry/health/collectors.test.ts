@@ -7,9 +7,9 @@ function pod(
   component: string,
   name: string,
   ip: string | undefined,
-  more: { ready?: boolean; phase?: string; gone?: boolean } = {},
+  more: { ready?: boolean; phase?: string; gone?: boolean; relay?: boolean } = {},
 ): Pod {
-  const { ready = true, phase = 'Running', gone = false } = more;
+  const { ready = true, phase = 'Running', gone = false, relay = false } = more;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -19,7 +19,7 @@ function pod(
       labels: { 'app.kubernetes.io/component': component },
       ...(gone ? { deletionTimestamp: '2026-05-01T10:00:00Z' } : {}),
     },
-    spec: { containers: [], nodeName: name },
+    spec: { containers: [], nodeName: name, ...(relay ? { initContainers: [{ name: 'relay' }] } : {}) },
     status: {
       phase,
       ...(ip === undefined ? {} : { podIP: ip }),
@@ -61,6 +61,17 @@ describe('who is asked', () => {
       node: false,
       gateway: false,
     });
+  });
+
+  test('has a relay where its pod has one', () => {
+    const { asked } = look([
+      pod('otel-gateway', 'with', '10.0.0.1', { relay: true }),
+      pod('otel-gateway', 'without', '10.0.0.2'),
+    ]);
+    expect(asked).toEqual([
+      { role: 'gateway', name: 'otel-gateway-with', ip: '10.0.0.1', hasRelay: true },
+      { role: 'gateway', name: 'otel-gateway-without', ip: '10.0.0.2' },
+    ]);
   });
 
   test('is an even part of very many, the same for ten minutes, and in time everybody', () => {

@@ -2,6 +2,7 @@
 import { type ObjectSet, toLabelValue } from '@keelson/runtime';
 import { Pod } from '@keelson/schema';
 import { GATEWAY, NODE_COLLECTOR } from '../../names.ts';
+import { RELAY } from '../relay.ts';
 
 export type Role = 'node' | 'gateway';
 
@@ -11,6 +12,8 @@ export interface Collector {
   /** Of a node collector the node, of a gateway the pod: as a person looks for it. */
   readonly name: string;
   readonly ip: string;
+  /** A gateway with a relay beside it, which is asked as well. */
+  readonly hasRelay?: true;
 }
 
 export interface Collectors {
@@ -44,7 +47,8 @@ export function collectorsOf(related: ObjectSet, now: Date): Collectors {
 function toCollector(role: Role, { metadata, spec, status }: Pod): readonly Collector[] {
   if (status?.phase !== 'Running' || status.podIP === undefined || status.podIP === '') return [];
   const name = role === 'node' ? (spec?.nodeName ?? metadata.name) : metadata.name;
-  return [{ role, name, ip: status.podIP }];
+  const hasRelay = role === 'gateway' && spec?.initContainers?.some((container) => container.name === RELAY) === true;
+  return [{ role, name, ip: status.podIP, ...(hasRelay ? { hasRelay } : {}) }];
 }
 
 function isReady({ status }: Pod): boolean {

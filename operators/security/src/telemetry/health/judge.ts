@@ -10,6 +10,7 @@ import type { Answer } from './ask.ts';
 import type { Collector, Role } from './collectors.ts';
 import { type Followed, follow, type Known } from './follow.ts';
 import { type Fill, fillOf, type Link, linkOf, waitingIn } from './link.ts';
+import { followRefusals, type RefusalMemory, type Refused, type RelayReading, refusalsIn } from './refusals.ts';
 import { followTools, QUIET_MS, type ReadTool, type ToolFlow, type ToolMemory, toolFlows } from './tools.ts';
 
 export interface Findings {
@@ -23,6 +24,10 @@ export interface Findings {
   readonly isGatewayUp: boolean;
   /** The store refused documents within ten minutes. */
   readonly refuses: boolean;
+  /** What relays say of it, within ten minutes; of what waits, within a minute and a half. */
+  readonly refusals: readonly Refused[];
+  /** Gateways have a relay beside them. */
+  readonly isRelayed: boolean;
   /** There was nothing to compare with yet: a count alone does not say when it grew. */
   readonly isFirst: boolean;
 }
@@ -34,6 +39,8 @@ export interface Memory {
   readonly tools: ReadonlyMap<string, ToolMemory>;
   readonly fill: Readonly<Record<Role, Fill>>;
   readonly refusedAt?: number;
+  readonly relays: ReadonlyMap<string, RelayReading>;
+  readonly refusals: RefusalMemory;
 }
 
 export interface Round {
@@ -64,12 +71,17 @@ export function judge(before: Memory | undefined, round: Round): { memory: Memor
   const isCalm = !hasTrouble(links.node) && !hasTrouble(links.gateway);
   const refused = followed.some(({ growth }) => (growth?.refused ?? 0) > 0);
   const refusedAt = refused ? at : before?.refusedAt;
+  const relays = answers.flatMap(({ collector, relay }) =>
+    relay === undefined ? [] : [{ id: idOf(collector), before: before?.relays.get(idOf(collector)), now: relay }],
+  );
   const memory: Memory = {
     at,
     collectors: new Map(followed.map(({ collector, known }) => [idOf(collector), known])),
     tools: followTools(tools, nodes, before?.tools, { at, isCalm: isCalm && !isSuspect(links) }),
     fill,
     ...(refusedAt === undefined ? {} : { refusedAt }),
+    relays: new Map([...stillAsked(before?.relays, round), ...relays.map(({ id, now }) => [id, now] as const)]),
+    refusals: followRefusals(relays, before?.refusals, at),
   };
   const waits = {
     nodes: hasTrouble(links.node) ? waitingIn(nodes) * scale : 0,
@@ -84,6 +96,8 @@ export function judge(before: Memory | undefined, round: Round): { memory: Memor
       tools: toolFlows(tools, nodes, memory.tools, { at, waits }),
       isGatewayUp: answers.some(({ collector }) => collector.role === 'gateway'),
       refuses: refusedAt !== undefined && at - refusedAt < QUIET_MS,
+      refusals: refusalsIn(memory.refusals),
+      isRelayed: round.asked.some(({ hasRelay }) => hasRelay === true),
       isFirst: before === undefined,
     },
   };
@@ -95,6 +109,15 @@ function missed({ asked, answers, at }: Round, before: Memory | undefined): read
     const known = answered.has(idOf(collector)) ? undefined : before?.collectors.get(idOf(collector));
     return known === undefined || at - known.at > PATIENCE_MS ? [] : [{ collector, known, growth: undefined }];
   });
+}
+
+/** One that does not answer now will count on from where it was. */
+function stillAsked(
+  relays: ReadonlyMap<string, RelayReading> = new Map(),
+  { asked }: Round,
+): readonly (readonly [string, RelayReading])[] {
+  const ids = new Set(asked.map(idOf));
+  return [...relays].filter(([id]) => ids.has(id));
 }
 
 /** Whether somebody seems to be held up: worth a closer look. */

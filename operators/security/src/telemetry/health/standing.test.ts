@@ -22,6 +22,8 @@ const calm: Findings = {
   tools: { falco: flowing, osquery: { state: 'silent' } },
   isGatewayUp: true,
   refuses: false,
+  refusals: [],
+  isRelayed: false,
   isFirst: false,
 };
 const origin = 'https://elasticsearch.logging.svc:9200';
@@ -73,6 +75,85 @@ describe('the chain', () => {
       'stands, and the store refuses some',
       { findings: { ...calm, refuses: true } },
       `True SomeRefused: ${chain}: the store refuses some documents; the log of the gateways names them`,
+    ],
+    [
+      'stands, and what is refused is kept',
+      {
+        findings: {
+          ...calm,
+          refusals: [
+            { outcome: 'kept', index: 'security-events', type: 'mapper_parsing_exception' },
+            { outcome: 'kept', index: 'security-inventory', type: 'mapper_parsing_exception' },
+            { outcome: 'held', index: 'security-events', type: 'es_rejected_execution_exception' },
+          ],
+        },
+      },
+      `True SomeRefused: ${chain}: documents for security-events and security-inventory are refused (mapper_parsing_exception) and kept in ` +
+        'security-dead-letters, where error.message says why',
+    ],
+    [
+      'stands, and what is refused is lost',
+      {
+        findings: {
+          ...calm,
+          refusals: [
+            { outcome: 'kept', index: 'security-inventory', type: 'mapper_parsing_exception' },
+            { outcome: 'lost', index: 'security-events', type: 'mapper_parsing_exception' },
+          ],
+        },
+      },
+      `True SomeRefused: ${chain}: documents for security-events are refused (mapper_parsing_exception) and lost, because security-dead-letters ` +
+        'refuses them too: delete it, and its template makes it anew',
+    ],
+    [
+      'is broken because dead letters are not taken',
+      {
+        findings: {
+          ...links({}, { ...stuckGateway, answer: '403' }),
+          refusals: [
+            { outcome: 'held', index: 'security-dead-letters', type: 'security_exception' },
+            { outcome: 'held', index: 'security-events', type: 'es_rejected_execution_exception' },
+          ],
+          isRelayed: true,
+        },
+      },
+      `False DeadLettersRefused: gateways cannot write security-events to ${origin}: it refuses documents, and security-dead-letters does not take them as ` +
+        'dead letters (security_exception): its account may not write there, see "the account in the store" in the guide; 1 event waits',
+    ],
+    [
+      'is broken before a store that can make no index',
+      {
+        findings: {
+          ...links({}, { ...stuckGateway, answer: '200' }),
+          refusals: [{ outcome: 'held', index: 'security-events', type: 'validation_exception' }],
+          isRelayed: true,
+        },
+      },
+      `False StoreRefuses: gateways cannot write security-events to ${origin}: it takes nothing for security-events now (validation_exception): ` +
+        'is the cluster at its limit of shards?; 1 event waits',
+    ],
+    [
+      'is broken before a store that went away after that',
+      {
+        findings: {
+          ...links({}, { ...stuckGateway, answer: '502' }),
+          refusals: [{ outcome: 'held', index: 'security-events', type: 'validation_exception' }],
+          isRelayed: true,
+        },
+      },
+      `False StoreNotReached: gateways cannot write security-events to ${origin}: no answer: check its address, network policies, and its certificate ` +
+        '(spec.output.elasticsearch.tls); 1 event waits',
+    ],
+    [
+      'is broken before a relay that is away',
+      {
+        findings: {
+          ...calm,
+          links: { node: free, gateway: { ...free, state: 'stuck', queues: ['elasticsearch/events'] } },
+          isRelayed: true,
+        },
+      },
+      `False RelayNotReached: gateways cannot write security-events to ${origin}: the relay beside them does not answer, its log says why`,
     ],
     [
       'has no gateway',

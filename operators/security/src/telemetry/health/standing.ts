@@ -17,7 +17,7 @@ import { findingsOf } from './check.ts';
 import type { Collectors } from './collectors.ts';
 import { type Findings, isSuspect } from './judge.ts';
 import { QUIET_MS, type ToolFlow } from './tools.ts';
-import { troubleOf, waitingText } from './words.ts';
+import { refusalText, troubleOf, waitingText } from './words.ts';
 
 const PIPELINE_READY = 'PipelineReady';
 const EVENTS_FLOWING = 'EventsFlowing';
@@ -119,6 +119,8 @@ function pipelineVerdict(findings: Findings | undefined, { ready }: Collectors, 
   const chain = `nodes → ${GATEWAY} → ${origin}`;
   if (links.gateway.fill === 'half' || links.node.fill === 'half')
     return { status: 'True', reason: 'Behind', message: `${chain}: more comes than is taken; a queue is half full` };
+  const refused = refusalText(findings, store);
+  if (refused !== undefined) return { status: 'True', reason: 'SomeRefused', message: `${chain}: ${refused}` };
   if (findings.refuses)
     return {
       status: 'True',
