@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CURABLE } from '../../../../apps/cli/src/relay/refusal.ts';
 import { elasticsearchExporter, loginExtensions } from './exporter.ts';
 import { storeWith } from './testing/sources.ts';
 
@@ -34,9 +35,17 @@ describe('the exporter of an index', () => {
     for (const own of [400, 409, 413]) expect(retry_on_document_status).not.toContain(own);
   });
 
+  test('repeats what the relay answers for a document that has to wait: a status that only one of them knew would lose it', () => {
+    const { retry_on_document_status, retry_on_status } = retryOf();
+    expect(retry_on_document_status).toEqual(CURABLE);
+    expect(retry_on_status).toEqual(expect.arrayContaining([...CURABLE]));
+  });
+
   test('gives up no request, whatever a proxy says of it', () => {
     const { retry_on_status } = retryOf();
-    expect(retry_on_status).toEqual(expect.arrayContaining([302, 400, 401, 405, 413, 429, 503, 520]));
+    expect(retry_on_status).toEqual(
+      expect.arrayContaining([302, 400, 401, 402, 405, 409, 413, 418, 422, 429, 499, 503, 520, 599]),
+    );
     expect(retry_on_status).not.toContain(200);
     // Sorted, and each once: it is read by people.
     expect(retry_on_status).toEqual([...new Set(retry_on_status)].sort((one, other) => one - other));

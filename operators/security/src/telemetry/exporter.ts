@@ -17,19 +17,21 @@ const QUEUE_BYTES = 512 * 1024 * 1024;
 
 /**
  * Of a document, what a later attempt may cure: the store is busy or away, or somebody has yet to fix credentials, rights or the index. The
- * rest (400) is the document's own fault, or it is there already (409). The relay goes by the same list.
+ * rest (400) is the document's own fault, or it is there already (409). The relay goes by the same list, and a test holds
+ * them together: it is another program, which knows nothing of this operator.
  */
 const DOCUMENTS_RETRIED = [401, 403, 404, 408, 429, 500, 502, 503, 504];
 
 /**
- * Of a request, everything: the exporter would drop all documents of it for what is wrong with a proxy, a URL or a limit. The relay answers
- * with one of the above to what it cannot answer for.
+ * Of a request, every status that stores and proxies are known to answer with: the exporter would drop all documents of it for what is wrong
+ * with a proxy, a URL or a limit. The relay answers with one of the above to what it cannot answer for.
  */
 const REQUESTS_RETRIED = [
   ...DOCUMENTS_RETRIED,
-  ...[301, 302, 303, 307, 308],
-  ...[400, 405, 406, 407, 410, 411, 412, 413, 414, 415, 421, 425, 431, 451],
-  ...[501, 505, 507, 508, 511, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530],
+  ...[300, 301, 302, 303, 304, 305, 307, 308],
+  ...[400, 402, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
+  ...[421, 422, 423, 424, 425, 426, 428, 431, 440, 444, 449, 451, 460, 463, 494, 495, 496, 497, 498, 499],
+  ...[501, 505, 506, 507, 508, 509, 510, 511, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530, 561, 598, 599],
 ].sort((one, other) => one - other);
 
 /** The id of the exporter of an index. */
