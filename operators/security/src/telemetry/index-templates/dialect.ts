@@ -27,18 +27,47 @@ export interface Lifecycle {
   /** A store that has it answers this; one that has not does not know the question. */
   readonly question: string;
   readonly privilege: string;
-  /** Changed only by who says which version he saw, and each change begins the count for new indices anew: so it is looked at first. */
+  /** Changed only by who says which version he saw, and each change begins the count for new indices anew: so only if it must be. */
   readonly isVersioned: boolean;
   pathOf(name: string): string;
-  policy(index: string, days: number): { readonly policy: object };
+  /** It says for whom it is, because others may want another for the same index. */
+  policy(index: string, days: number, wantedBy: string): { readonly policy: object };
+  /** What a policy of ours says, out of the answer of the store. */
+  wishIn(answer: object, name: string): Partial<Wish>;
   /** What an index template says for its indices to follow the policy. */
   settings(policy: NamedBody): object;
   /** What a person does to have an index no longer go by a policy. */
   remedy(index: string, name: string): string;
 }
 
+/** After how many days what an index holds goes, and which agent wants that. */
+export interface Wish {
+  readonly days: number;
+  readonly wantedBy: string;
+}
+
 const NEW_EVERY = '1d';
 const LARGEST_SHARD = '50gb';
+
+interface IlmPolicy {
+  readonly _meta?: { readonly wanted_by?: string };
+  readonly phases?: { readonly delete?: { readonly min_age?: string } };
+}
+
+interface IsmPolicy {
+  readonly description?: string;
+  readonly states?: readonly { readonly transitions?: readonly { readonly conditions?: IsmConditions }[] }[];
+}
+
+interface IsmConditions {
+  readonly min_rollover_age?: string;
+}
+
+/** `30d` → 30; nothing of what was written in another way. */
+function wishOf(age: string | undefined, wantedBy: string | undefined): Partial<Wish> {
+  const [, days] = /^(\d+)d$/.exec(age ?? '') ?? [];
+  return { ...(days === undefined ? {} : { days: Number(days) }), ...(wantedBy === undefined ? {} : { wantedBy }) };
+}
 
 /** https://www.elastic.co/guide/en/elasticsearch/reference/7.17/index-lifecycle-management.html */
 const ilm: Lifecycle = {
@@ -47,9 +76,9 @@ const ilm: Lifecycle = {
   privilege: 'manage_ilm',
   isVersioned: false,
   pathOf: (name) => `/_ilm/policy/${encodeURIComponent(name)}`,
-  policy: (_index, days) => ({
+  policy: (_index, days, wantedBy) => ({
     policy: {
-      _meta: { managed_by: 'keelson' },
+      _meta: { managed_by: 'keelson', wanted_by: wantedBy },
       phases: {
         hot: { actions: { rollover: { max_age: NEW_EVERY, max_primary_shard_size: LARGEST_SHARD } } },
         // Counted from when it is no longer written to.
@@ -57,6 +86,10 @@ const ilm: Lifecycle = {
       },
     },
   }),
+  wishIn: (answer, name) => {
+    const { policy } = (answer as Readonly<Record<string, { policy?: IlmPolicy }>>)[name] ?? {};
+    return wishOf(policy?.phases?.delete?.min_age, policy?._meta?.wanted_by);
+  },
   settings: ({ name }) => ({ lifecycle: { name } }),
   remedy: (index, name) => `POST /${index}/_ilm/remove, then DELETE /_ilm/policy/${name}`,
 };
@@ -68,9 +101,10 @@ const ism: Lifecycle = {
   privilege: 'cluster:admin/opendistro/ism/policy/*',
   isVersioned: true,
   pathOf: (name) => `/_plugins/_ism/policies/${encodeURIComponent(name)}`,
-  policy: (index, days) => ({
+  policy: (index, days, wantedBy) => ({
     policy: {
-      description: `Managed by keelson: what is in ${index} goes after ${days} days.`,
+      // The only words that it has room for.
+      description: `Managed by keelson: what is in ${index} goes after ${days} days, wanted by ${wantedBy}`,
       default_state: 'written',
       states: [
         {
@@ -84,6 +118,11 @@ const ism: Lifecycle = {
       ism_template: [{ index_patterns: [index], priority: 300 }],
     },
   }),
+  wishIn: (answer) => {
+    const { policy } = answer as { policy?: IsmPolicy };
+    const [, wantedBy] = /, wanted by (.+)$/.exec(policy?.description ?? '') ?? [];
+    return wishOf(policy?.states?.[0]?.transitions?.[0]?.conditions?.min_rollover_age, wantedBy);
+  },
   settings: () => ({}),
   remedy: (index, name) => `DELETE /_plugins/_ism/policies/${name}, then POST /_plugins/_ism/remove/${index}`,
 };

@@ -27,7 +27,10 @@ describe.each([
   }
 
   const install = (more = {}) =>
-    installTemplates({ store: storeWith({ url: store.url, ...more }, kind), namespace: 'default' }, context);
+    installTemplates(
+      { store: storeWith({ url: store.url, ...more }, kind), agent: 'a', namespace: 'default' },
+      context,
+    );
 
   /** How many fields the mapping of an index has, those of objects counted in. */
   async function fieldsOf(index: string): Promise<number> {
@@ -147,7 +150,9 @@ describe.each([
   if (kind === 'opensearch')
     test('what is to go by age is a data stream, which takes events and refuses the same one again', async () => {
       const indices = { ...storeWith().indices, events: 'aging-events' };
-      const [template] = indexTemplates(kind, indices, { events: retentionPolicy(kind, 'aging-events', 30) });
+      const [template] = indexTemplates(kind, indices, {
+        events: retentionPolicy(kind, 'aging-events', { days: 30, wantedBy: 'a' }),
+      });
       const path = '/_index_template/keelson.aging-events';
       expect(await ask('PUT', path, template?.body)).toMatchObject({ status: 200 });
       const event = { '@timestamp': '2026-05-01T10:00:00.123456789Z', falco: { rule: 'first' } };

@@ -1,6 +1,7 @@
 /** What is asked of a store, and what is made of its answers: a small one that answers as told, because ours has no logins and no lifecycles. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 import type { EffectContext } from '@keelson/runtime';
 import { type Duration, type KubeObject, toMilliseconds } from '@keelson/schema';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -43,11 +44,15 @@ afterEach(() => close());
 /** Where it is asked what an index is. */
 const marksOf = (index: string) => `/${index}/_mapping?filter_path=*.mappings._meta,*.mappings._data_stream_timestamp`;
 /** What was put there last. */
-const sent = (path: string): unknown =>
-  JSON.parse(requests.findLast(({ what }) => what === `PUT ${path}`)?.body ?? 'null');
+const sent = (path: string, whatever = false): object | null =>
+  JSON.parse(
+    requests.findLast(({ what }) => (whatever ? what.startsWith(`PUT ${path}`) : what === `PUT ${path}`))?.body ??
+      'null',
+  );
 const ours = { _meta: { managed_by: 'keelson' } };
 const stream = { '.ds-security-events-2026.05.01-000001': { mappings: { ...ours, _data_stream_timestamp: {} } } };
 
+const agent = 'security-system/main (1)';
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const secret = { data: { username: base64('agent\n'), password: base64('pass: $$\n'), key: base64('aWQ6a2V5') } };
 
@@ -55,12 +60,16 @@ function install(
   settings: Partial<StoreSettings> = {},
   found: object | null = secret,
   kind: StoreKind = 'elasticsearch',
+  who = agent,
 ) {
   const context = {
     read: { find: async () => (found ?? undefined) as KubeObject | undefined },
     signal: new AbortController().signal,
   } as unknown as EffectContext;
-  return installTemplates({ store: storeWith({ url, ...settings }, kind), namespace: 'security-system' }, context);
+  return installTemplates(
+    { store: storeWith({ url, ...settings }, kind), agent: who, namespace: 'security-system' },
+    context,
+  );
 }
 
 describe('the index templates are put in place', () => {
@@ -97,8 +106,9 @@ describe('the index templates are put in place', () => {
 
   test('with a policy for what is to go by age', async () => {
     await install({ retentionDays: { events: 30 } });
-    expect(requests.map(({ what }) => what).slice(0, 2)).toEqual([
+    expect(requests.map(({ what }) => what).filter((what) => what.includes('_ilm'))).toEqual([
       'GET /_ilm/status',
+      'GET /_ilm/policy/keelson.security-events',
       'PUT /_ilm/policy/keelson.security-events',
     ]);
     expect(sent('/_ilm/policy/keelson.security-events')).toMatchObject({
@@ -197,6 +207,56 @@ describe('the index templates are put in place', () => {
       expect(sent('/_index_template/keelson.security-inventory')).not.toHaveProperty('data_stream');
     },
   );
+
+  describe.each([
+    ['elasticsearch', '/_ilm/policy/keelson.security-events', '/_ilm/status'],
+    ['opensearch', '/_plugins/_ism/policies/keelson.security-events', '/_plugins/_ism/policies'],
+  ] as const)('two agents that want other days for one index of %s', (kind, path, question) => {
+    const retain = (days: number | undefined, who = agent) =>
+      install(days === undefined ? {} : { retentionDays: { events: days } }, secret, kind, who);
+    /** A store that keeps the policy. */
+    const keeping = () => {
+      answer = (what) => {
+        if (what === `GET ${question}`) return { status: 200 };
+        if (what === `GET ${marksOf('security-events')}`) return { status: 200, body: stream };
+        const body = sent(path, true);
+        if (what !== `GET ${path}` || body === null) return undefined;
+        const versions = { _seq_no: 1, _primary_term: 1 };
+        return { status: 200, body: kind === 'opensearch' ? { ...versions, ...body } : { [basename(path)]: body } };
+      };
+    };
+    const writes = () => requests.filter(({ what }) => what.startsWith(`PUT ${path}`)).length;
+
+    test('the larger number holds, the other agent is told, and they do not write in turn', async () => {
+      keeping();
+      expect(await retain(90, 'b/other (2)')).toMatchObject({ remarks: [] });
+      expect(await retain(30)).toMatchObject({
+        remarks: [
+          expect.stringMatching(
+            /^security-events goes after 90 days and not after 30, because agent b\/other \(2\) keeps/,
+          ),
+        ],
+      });
+      expect(writes()).toBe(1);
+      expect(await retain(180)).toMatchObject({ remarks: [] });
+      expect(writes()).toBe(2);
+      await retain(90, 'b/other (2)');
+      expect(writes()).toBe(2);
+      // Its own wish anybody may change.
+      expect(await retain(7)).toMatchObject({ remarks: [] });
+      expect(JSON.stringify(sent(path, true))).toContain('"7d"');
+    });
+
+    test('one that wants none leaves what the other wants, and says so', async () => {
+      keeping();
+      await retain(90, 'b/other (2)');
+      const template = sent('/_index_template/keelson.security-events');
+      expect(await retain(undefined)).toMatchObject({
+        remarks: ['security-events goes after 90 days, because agent b/other (2) wants that'],
+      });
+      expect(sent('/_index_template/keelson.security-events')).toEqual(template);
+    });
+  });
 
   test('an answer that is no JSON tells nothing about an index', async () => {
     page = '<html>';

@@ -14,7 +14,7 @@ import { type Store, storeOf } from '../../store.ts';
 import { dialects } from './dialect.ts';
 import { type Existing, lookAt } from './existing.ts';
 import { place, refused } from './place.ts';
-import { leftOver, placePolicies } from './retention.ts';
+import { placePolicies } from './retention.ts';
 import { type StoreAddress, StoreTrouble } from './store.ts';
 import { type IndexTemplate, indexTemplates } from './templates.ts';
 
@@ -24,6 +24,8 @@ export const INDEX_TEMPLATES = 'index-templates';
 /** What the handler is given: names of Secrets, never what is in them. */
 interface Installation {
   readonly store: Store;
+  /** Tells agents apart that write to one store, also those of other clusters. */
+  readonly agent: string;
   /** Where the Secrets are. */
   readonly namespace: string;
   /** Another one when a Secret was changed: what was refused is tried at once. */
@@ -44,7 +46,9 @@ export function templateEffects(self: Agent, findings?: Findings): readonly Effe
   const names = new Set(secretNeeds(store).map(({ name }) => name));
   const secrets = secretVersion(findings, names);
   const namespace = targetNamespace(self);
-  const input: Installation = { store, namespace, ...(secrets === undefined ? {} : { secrets }) };
+  const { name, namespace: home, uid } = self.metadata;
+  const agent = `${home}/${name} (${uid})`;
+  const input: Installation = { store, agent, namespace, ...(secrets === undefined ? {} : { secrets }) };
   return [
     {
       handler: INDEX_TEMPLATES,
@@ -61,24 +65,20 @@ export function templateEffects(self: Agent, findings?: Findings): readonly Effe
 
 /** The handler. */
 export const installTemplates = defineEffect<Installation>(
-  async ({ store, namespace }, context): Promise<Installed> => {
+  async ({ store, agent, namespace }, context): Promise<Installed> => {
     const address = await addressOf(store, namespace, context);
     const { signal } = context;
-    const { lifecycle, templatePrivilege } = dialects[store.kind];
-    const { retained, ...policies } = await placePolicies(address, store, signal);
+    const existing = new Map<string, Existing | undefined>();
+    for (const index of Object.values(store.indices)) existing.set(index, await lookAt(address, index, signal));
+    const streams = new Set([...existing].flatMap(([index, one]) => (one?.isStream ? [index] : [])));
+    const { retained, ...policies } = await placePolicies(address, store, { wantedBy: agent, streams }, signal);
     const remarks = [...policies.remarks];
     const refusals = [...policies.refusals];
-    const names = Object.values(store.indices);
-    const existing = new Map<string, Existing | undefined>();
-    for (const index of names) existing.set(index, await lookAt(address, index, signal));
-    const streams = new Set(names.filter((index) => existing.get(index)?.isStream));
     const templates = indexTemplates(store.kind, store.indices, retained, streams);
     for (const template of templates) {
       const path = `/_index_template/${encodeURIComponent(template.name)}`;
-      refusals.push(...(await place(address, path, template, templatePrivilege, signal)));
+      refusals.push(...(await place(address, path, template, dialects[store.kind].templatePrivilege, signal)));
       remarks.push(...remarksOn(template, existing.get(template.index)));
-      if (template.policy === undefined && streams.has(template.index))
-        remarks.push(...(await leftOver(address, lifecycle, template.index, signal)));
     }
     if (refusals.length > 0) throw refused(refusals);
     return { templates: templates.map(({ name }) => name), remarks };

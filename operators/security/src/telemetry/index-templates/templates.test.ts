@@ -7,6 +7,7 @@ import { storeWith } from '../testing/sources.ts';
 import { indexTemplates, retentionPolicy, templateFiles } from './templates.ts';
 
 const { indices } = storeWith();
+const wish = { days: 30, wantedBy: 'a' };
 interface Body {
   readonly index_patterns: readonly string[];
   readonly data_stream?: object;
@@ -61,14 +62,14 @@ describe('the index templates', () => {
   });
 
   test('make a series of indices of what is to go by age, and of nothing else', () => {
-    const retained = { events: retentionPolicy('elasticsearch', 'security-events', 30) };
+    const retained = { events: retentionPolicy('elasticsearch', 'security-events', wish) };
     expect(bodyOf('security-events', retained)).toMatchObject({
       data_stream: {},
       template: { settings: { index: { lifecycle: { name: 'keelson.security-events' } } } },
     });
     for (const index of ['security-inventory', 'security-vuln']) expect(bodyOf(index, retained)).toEqual(bodyOf(index));
     expect(bodyOf('security-events').data_stream).toBeUndefined();
-    expect(retentionPolicy('elasticsearch', 'security-events', 30)).toMatchObject({
+    expect(retentionPolicy('elasticsearch', 'security-events', wish)).toMatchObject({
       name: 'keelson.security-events',
       body: { policy: { phases: { delete: { min_age: '30d', actions: { delete: {} } } } } },
     });
@@ -77,7 +78,7 @@ describe('the index templates', () => {
   test('say to OpenSearch what it knows: another field for any object, and a policy that names its indices itself', () => {
     expect(JSON.stringify(bodyOf('security-events', {}, 'opensearch'))).toContain('"mapping":{"type":"flat_object"}');
     expect(JSON.stringify(indexTemplates('opensearch', indices))).not.toContain('flattened');
-    const policy = retentionPolicy('opensearch', 'security-events', 30);
+    const policy = retentionPolicy('opensearch', 'security-events', wish);
     expect(policy.body).toMatchObject({
       policy: {
         states: [{ transitions: [{ conditions: { min_rollover_age: '30d' } }] }, { actions: [{ delete: {} }] }],

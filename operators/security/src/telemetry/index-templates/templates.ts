@@ -3,7 +3,7 @@
  * to deploy/ for those who install by hand.
  */
 import type { Store, StoreKind } from '../../store.ts';
-import { type Dialect, dialects, type NamedBody } from './dialect.ts';
+import { type Dialect, dialects, type NamedBody, type Wish } from './dialect.ts';
 import { deadLetterMappings, eventMappings, vulnerabilityMappings } from './mappings.ts';
 
 /** Above the templates that Elastic ships (100 and 200), below what users write to overrule. */
@@ -65,14 +65,14 @@ export function indexTemplates(
   });
 }
 
-/** Carries the name of the index: two agents that write to one index agree about its template. */
+/** Carries the name of the index: two agents that write to one index share its template and its policy. */
 export function templateName(index: string): string {
   return `keelson.${index}`;
 }
 
 /** The policy by which what an index holds goes after so many days: a new index a day, and an old one deleted. */
-export function retentionPolicy(kind: StoreKind, index: string, days: number): NamedBody {
-  return { name: templateName(index), body: dialects[kind].lifecycle.policy(index, days) };
+export function retentionPolicy(kind: StoreKind, index: string, { days, wantedBy }: Wish): NamedBody {
+  return { name: templateName(index), body: dialects[kind].lifecycle.policy(index, days, wantedBy) };
 }
 
 /** The templates as files for those who install them by hand, below the root of the repository. */
