@@ -129,6 +129,7 @@ describe('the full sample', () => {
 
   test('falco off: its objects go, its receiver goes, the collectors roll, and nothing else is touched', async () => {
     await stage.untilCondition(ref, 'Ready', { status: 'True' });
+    await stage.untilAtRest();
     const versions = await versionsByName();
     const checksum = await collectorChecksum();
     const since = await stage.env.audit.mark();

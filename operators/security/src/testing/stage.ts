@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
 import { createLogger, createManager, type Operator, permissions, silentLogger } from '@keelson/runtime';
 import { type Condition, type KubeObject, manifest, Namespace, toCrd, toRbac } from '@keelson/schema';
@@ -35,7 +36,7 @@ export interface Stage extends AsyncDisposable {
   untilCondition(
     ref: { readonly name: string; readonly namespace: string },
     type: string,
-    expected: Partial<Condition>,
+    expected: Partial<Omit<Condition, 'message'>> & { readonly message?: string | RegExp },
     timeout?: number,
   ): Promise<Condition>;
   /** Waits until the operator has written nothing for so long; who never rests fails, with what is written. */
@@ -102,11 +103,12 @@ export async function startStage(options: TestEnvOptions = {}, more: StageOption
           const { status, metadata } = await agent(name, namespace);
           const found = status?.conditions?.find((condition) => condition.type === type);
           const stale = found?.observedGeneration !== metadata.generation;
-          const wrong = Object.entries(expected).find(([key, value]) => found?.[key as keyof Condition] !== value);
+          const wrong = Object.entries(expected).find(([key, value]) => {
+            const said = found?.[key as keyof Condition];
+            return value instanceof RegExp ? !value.test(String(said)) : said !== value;
+          });
           if (found === undefined || stale || wrong !== undefined)
-            throw new Error(
-              `${type} is not ${JSON.stringify(expected)} yet: ${JSON.stringify(status?.conditions, null, 1)}`,
-            );
+            throw new Error(`${type} is not ${inspect(expected)} yet: ${JSON.stringify(status?.conditions, null, 1)}`);
           return found;
         },
         { timeout, interval: 100 },
