@@ -21,9 +21,12 @@ const tools = [
   { source: osqueryFile, events: osqueryEvents, index: 'security-inventory' },
 ];
 
+/** No more lines in a batch of the node than it reads at once: many are on their way at any time. */
+const overrides = { node: { exporters: { otlp: { sending_queue: { batch: { flush_timeout: '200ms' } } } } } };
+
 let pipeline: Pipeline;
 beforeAll(async () => {
-  pipeline = await startPipeline({ store: 'opensearch', sources, cluster: 'prod' });
+  pipeline = await startPipeline({ store: 'opensearch', sources, cluster: 'prod', overrides });
 });
 afterAll(() => pipeline?.stop());
 
@@ -70,10 +73,16 @@ test('gateway and relay killed again and again, and the store stopped: nothing l
   const line = (number: number) => JSON.stringify({ time: RECORDED_AT, rule: 'flood', output_fields: { number } });
   const { gateway, relay, store } = pipeline;
   for (let round = 0; round < rounds; round += 1) {
-    await pipeline.write(falcoFile, ...Array.from({ length: each }, (_, index) => line(round * each + index)));
+    const lines = Array.from({ length: each }, (_, index) => line(round * each + index));
+    const before = await relay.answered();
+    await pipeline.write(falcoFile, ...lines.slice(0, each / 2));
+    // Events are on their way by then.
+    await vi.waitFor(async () => expect(await relay.answered()).toBeGreaterThan(before), {
+      timeout: 90_000,
+      interval: 50,
+    });
+    await pipeline.write(falcoFile, ...lines.slice(each / 2));
     const victim = [gateway, relay, store][round % 3];
-    // The batch of the node is on its way by then.
-    await new Promise((resolve) => setTimeout(resolve, 3000));
     await victim?.part.kill();
     await new Promise((resolve) => setTimeout(resolve, 3000));
     await victim?.part.start();
@@ -97,7 +106,7 @@ test('gateway and relay killed again and again, and the store stopped: nothing l
   const numbers = new Set(hits.hits.map(({ _source }) => _source.falco.output_fields.number));
   expect(numbers.size).toBe(rounds * each);
   console.log(`${rounds * each} events, gateway, relay and store killed twice each: ${numbers.size} documents`);
-});
+}, 900_000);
 
 test('a value that OpenSearch refuses is a dead letter, and the events beside it are stored', async () => {
   const refused = { time: RECORDED_AT, rule: 'huge', output_fields: { huge: 'x'.repeat(100_000) } };

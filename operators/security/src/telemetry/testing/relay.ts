@@ -11,6 +11,8 @@ export interface RunningRelay extends Standalone {
   readonly url: string;
   /** Where its /metrics are. */
   readonly statusUrl: string;
+  /** How many requests of the gateway it has answered since it was started, if the status is one that the test asks for. */
+  answered(which?: (status: number) => boolean): Promise<number>;
 }
 
 export async function startRelay(store: Store): Promise<RunningRelay> {
@@ -30,5 +32,14 @@ export async function startRelay(store: Store): Promise<RunningRelay> {
     }),
     {},
   );
-  return { ...started, url: `http://127.0.0.1:${port}`, statusUrl };
+  return {
+    ...started,
+    url: `http://127.0.0.1:${port}`,
+    statusUrl,
+    answered: async (which = () => true) => {
+      const text = await (await fetch(`${statusUrl}/metrics`)).text();
+      const counts = [...text.matchAll(/^keelson_relay_requests_total\{code="(\d+)"\} (\d+)$/gm)];
+      return counts.reduce((sum, [, status, count]) => sum + (which(Number(status)) ? Number(count) : 0), 0);
+    },
+  };
 }
