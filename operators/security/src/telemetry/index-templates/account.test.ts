@@ -14,7 +14,10 @@ const role = JSON.parse(json) as Role;
 
 test('the role of the guide may put templates in place, and names the privilege for retention beside it', () => {
   expect(role.cluster).toEqual([dialects.elasticsearch.templatePrivilege]);
-  expect(guide).toContain(`With \`retentionDays\` also \`${dialects.elasticsearch.lifecycle.privilege}\``);
+  // Who wrote a policy is who rolls over and deletes by it.
+  expect(guide).toContain(
+    `With \`retentionDays\` also \`${dialects.elasticsearch.lifecycle.privilege}\`, and the privilege \`manage\` on \`security-events\``,
+  );
 });
 
 // The first event of a tool adds its field: `create_doc` and `write` allow that for indices, and not for data streams
