@@ -2,6 +2,11 @@
  * What a real Elasticsearch refuses becomes a dead letter: through both real collectors and the real relay, each once and whole, whoever
  * is killed in between. And the others of the same request are stored.
  */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type Pipeline, startPipeline } from './testing/pipeline.ts';
 import { census, guard } from './testing/sources.ts';
@@ -157,15 +162,47 @@ test('a line of four megabytes is stored, and refused it is kept whole', async (
   );
 });
 
-test('once the index is mended, dead letters are put where they belong', async () => {
+test('once the index is mended, the recipe of the guide puts dead letters where they belong, and what is refused again stays', async () => {
   await ask('DELETE', '/security-inventory');
-  const found = await letters('security_tool:census');
-  const bulk = found
-    .map(({ dead_letter, event }) => {
-      const create = { _index: dead_letter.index, _id: dead_letter.id };
-      return `${JSON.stringify({ create })}\n${event.original}\n`;
-    })
-    .join('');
-  expect(await ask('POST', '/_bulk?filter_path=errors', bulk)).toEqual({ errors: false });
-  expect(await countOf('security-inventory', 'security_tool:census')).toBe(2000);
-});
+  const refused = await countOf(LETTERS, 'security_tool:guard');
+  expect(refused).toBeGreaterThan(500);
+  const guide = await readFile(new URL('../../../../docs/guides/telemetry.md', import.meta.url), 'utf8');
+  const [, recipe = ''] = /```sh replay\n(.*?)```/s.exec(guide) ?? [];
+  const cwd = await mkdtemp(join(tmpdir(), 'keelson-replay-'));
+  try {
+    const env = { ...process.env, STORE: pipeline.store.url };
+    // More than a page of each: what stays must not be in the way of what goes.
+    const { stdout } = await promisify(execFile)('sh', ['-c', recipe], { cwd, env });
+    console.log(stdout);
+    expect(stdout).toContain('400 mapper_parsing_exception');
+    expect(await countOf('security-inventory', 'security_tool:census')).toBe(2000);
+    expect(await countOf(LETTERS, 'security_tool:census')).toBe(0);
+    expect(await countOf(LETTERS, 'security_tool:guard')).toBe(refused);
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
+}, 300_000);
+
+test('at the limit of shards events and dead letters wait, none is lost, and all are stored when there is room', async () => {
+  const figure = async (name: string, index: string) => {
+    const figures = await (await fetch(`${pipeline.relay.statusUrl}/metrics`)).text();
+    return new RegExp(`${name}\\{index="${index}",error_type="([a-z_]+)"\\} \\d+`).exec(figures)?.[1];
+  };
+  const limit = (shards: number | null) =>
+    ask('PUT', '/_cluster/settings', { persistent: { 'cluster.max_shards_per_node': shards } });
+  await ask('DELETE', `/security-inventory,${LETTERS}`);
+  await limit(1);
+  await pipeline.write(census, JSON.stringify({ name: 'late', unixTime: 1_714_550_400, number: 1 }));
+  await pipeline.write(guard, line('no letter', 0));
+  const held = (index: string) =>
+    vi.waitFor(
+      async () => expect(await figure('keelson_relay_held_documents_total', index)).toBe('validation_exception'),
+      { timeout: 90_000, interval: 500 },
+    );
+  await held('security-inventory');
+  await held(LETTERS);
+  expect(await figure('keelson_relay_lost_documents_total', '[^"]+')).toBeUndefined();
+  await limit(null);
+  await untilCounted('security-inventory', 'security_tool:census', 1);
+  await untilCounted(LETTERS, 'security_tool:guard', 1);
+}, 300_000);
