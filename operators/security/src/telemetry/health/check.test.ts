@@ -72,16 +72,14 @@ describe('asking collectors', () => {
     const { complete } = setUp({ 'node-1': url });
     vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-05-01T10:00:00Z') });
     expect(await complete(nodeCollector())).toMatchObject({
-      isFirst: true,
       answered: { node: 1 },
       tools: { falco: { state: 'quiet' } },
     });
     vi.setSystemTime(Date.parse('2026-05-01T10:00:04Z'));
-    expect(await complete(nodeCollector())).toMatchObject({ isFirst: true });
+    expect(await complete(nodeCollector())).toMatchObject({ tools: { falco: { state: 'quiet' } } });
     expect(read).toBe(1);
     vi.setSystemTime(Date.parse('2026-05-01T10:00:20Z'));
     expect(await complete(nodeCollector())).toMatchObject({
-      isFirst: false,
       tools: { falco: { state: 'flowing', lastEvent: '2026-05-01T10:00:20Z' } },
     });
   });
@@ -157,7 +155,6 @@ describe('how often they are asked', () => {
     refuses: false,
     refusals: [],
     isRelayed: false,
-    isFirst: false,
   };
   const done = (result: Inquest): EffectOutcome => ({ state: 'done', at: new Date(), result });
   const nobody = { ...calm, answered: { node: 0, gateway: 0 } };

@@ -28,8 +28,6 @@ export interface Findings {
   readonly refusals: readonly Refused[];
   /** Gateways have a relay beside them. */
   readonly isRelayed: boolean;
-  /** There was nothing to compare with yet: a count alone does not say when it grew. */
-  readonly isFirst: boolean;
 }
 
 /** What is remembered from round to round. */
@@ -98,7 +96,6 @@ export function judge(before: Memory | undefined, round: Round): { memory: Memor
       refuses: refusedAt !== undefined && at - refusedAt < QUIET_MS,
       refusals: refusalsIn(memory.refusals),
       isRelayed: round.asked.some(({ hasRelay }) => hasRelay === true),
-      isFirst: before === undefined,
     },
   };
 }

@@ -24,7 +24,6 @@ const calm: Findings = {
   refuses: false,
   refusals: [],
   isRelayed: false,
-  isFirst: false,
 };
 const origin = 'https://elasticsearch.logging.svc:9200';
 const chain = `nodes → otel-gateway → ${origin}`;
