@@ -44,6 +44,12 @@ describe('admission', () => {
       'OpenSearch has no API keys',
     ],
     [
+      'one name for two indices',
+      agentOf([], { output: { elasticsearch: { url: 'https://es', indices: { deadLetters: 'security-events' } } } }),
+      'spec.output.elasticsearch.indices',
+      'two of them have one name',
+    ],
+    [
       'two stores',
       agentOf([], { output: { elasticsearch: { url: 'https://es' }, opensearch: { url: 'https://os' } } }),
       'spec.output',

@@ -6,7 +6,7 @@ import type { Admission, Verdict } from '@keelson/runtime';
 import type { Problem } from '@keelson/schema';
 import type { Feature } from './feature.ts';
 import { applyOverrides, overrideProblems } from './override/override.ts';
-import { type Agent, NO_API_KEYS, type SecurityAgent } from './resource.ts';
+import { type Agent, NO_API_KEYS, ONE_NAME, type SecurityAgent } from './resource.ts';
 import { featureContext } from './steps/context.ts';
 import { contribute } from './steps/contribute.ts';
 import { dress } from './steps/dress.ts';
@@ -50,6 +50,9 @@ function outputProblems({ spec }: Agent, { active, misfits }: Examination): read
       : []),
     ...(store.kind === 'opensearch' && store.auth?.apiKeySecretRef !== undefined
       ? [{ path: `${store.path}.auth.apiKeySecretRef`, message: NO_API_KEYS }]
+      : []),
+    ...(new Set(Object.values(store.indices)).size < Object.keys(store.indices).length
+      ? [{ path: `${store.path}.indices`, message: ONE_NAME }]
       : []),
   ];
 }

@@ -91,6 +91,11 @@ describe('bad input', () => {
       'spec.global.imageRegistry',
     ],
     [
+      'one name for two indices, one of them by default',
+      { features: [], output: store({ indices: { deadLetters: 'security-events' } }) },
+      'two of them have one name',
+    ],
+    [
       'an index that no store takes',
       { features: [], output: store({ indices: { events: 'Security Events' } }) },
       'spec.output.elasticsearch.indices.events',

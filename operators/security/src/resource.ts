@@ -64,6 +64,16 @@ const indexName = (name: string, holds: string) =>
     description: `Index for ${holds}.`,
   });
 
+/** What is said of two indices with one name, by the API server and offline. */
+export const ONE_NAME = 'two of them have one name: each index has a mapping of its own, so give each its own name';
+
+/** A rule that no two of these fields are the same. The API server also asks it of `default: {}`, before there is anything in it. */
+const differ = (...names: readonly string[]) =>
+  names
+    .flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]))
+    .map(([one, other]) => `(!has(self.${one}) || !has(self.${other}) || self.${one} != self.${other})`)
+    .join(' && ');
+
 const days = (what: string) =>
   int32({ minimum: 1, maximum: 36_500, description: `How long ${what} are kept; for ever when left out.` });
 
@@ -75,14 +85,22 @@ const settings = {
       message: 'must not hold credentials: put them into a Secret and name it in auth.secretRef',
     },
   ]),
-  indices: Type.Object(
-    {
-      events: indexName('security-events', 'what Falco and Tetragon see'),
-      inventory: indexName('security-inventory', 'what osquery finds'),
-      vulnerability: indexName('security-vuln', 'vulnerabilities'),
-      deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
-    },
-    { default: {} },
+  indices: withRules(
+    Type.Object(
+      {
+        events: indexName('security-events', 'what Falco and Tetragon see'),
+        inventory: indexName('security-inventory', 'what osquery finds'),
+        vulnerability: indexName('security-vuln', 'vulnerabilities'),
+        deadLetters: indexName('security-dead-letters', 'what the store refuses, each with the reason'),
+      },
+      { default: {} },
+    ),
+    [
+      {
+        rule: differ('events', 'inventory', 'vulnerability', 'deadLetters'),
+        message: ONE_NAME,
+      },
+    ],
   ),
   manageTemplates: Type.Optional(
     Type.Boolean({
