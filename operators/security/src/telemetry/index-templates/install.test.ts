@@ -19,12 +19,14 @@ let answer: Answer;
 /** In the place of JSON, for GET. */
 let page: string | undefined;
 let url: string;
+let memory: Map<string, unknown>;
 let close: () => Promise<void>;
 
 beforeEach(async () => {
   requests = [];
   answer = () => undefined;
   page = undefined;
+  memory = new Map();
   const server = createServer(async (request: IncomingMessage, response) => {
     let body = '';
     for await (const part of request.setEncoding('utf8')) body += part;
@@ -65,6 +67,7 @@ function install(
   const context = {
     read: { find: async () => (found ?? undefined) as KubeObject | undefined },
     signal: new AbortController().signal,
+    memory,
   } as unknown as EffectContext;
   return installTemplates(
     { store: storeWith({ url, ...settings }, kind), agent: who, namespace: 'security-system' },
@@ -302,6 +305,19 @@ describe('a store that does not let us', () => {
       'Unreachable: the operator does not reach the store at https://no-such-store.invalid:9200: its name is not known',
     );
     close = async () => {};
+  });
+
+  test('is away in changing words: from the second on they are one, until it is reached', async () => {
+    const failing = (status: number) => {
+      answer = () => ({ status });
+      return expect(install()).rejects;
+    };
+    await failing(503).toThrow(/answers 503$/);
+    await failing(503).toThrow(/answers 503$/);
+    for (const status of [500, 503, 429]) await failing(status).toThrow(/^Unreachable: .*, or now and then only$/);
+    answer = () => undefined;
+    await install();
+    await failing(500).toThrow(/answers 500$/);
   });
 
   test('is not asked without its credentials', async () => {

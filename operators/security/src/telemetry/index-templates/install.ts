@@ -15,11 +15,14 @@ import { dialects } from './dialect.ts';
 import { type Existing, lookAt } from './existing.ts';
 import { place, refused } from './place.ts';
 import { placePolicies } from './retention.ts';
-import { type StoreAddress, StoreTrouble } from './store.ts';
+import { inSteadyWords, type StoreAddress, StoreTrouble } from './store.ts';
 import { type IndexTemplate, indexTemplates } from './templates.ts';
 
 /** The handler and the only effect of it. */
 export const INDEX_TEMPLATES = 'index-templates';
+
+const TIMEOUT_S = 10;
+const WITHIN_MS = (TIMEOUT_S - 1) * 1_000;
 
 /** What the handler is given: names of Secrets, never what is in them. */
 interface Installation {
@@ -58,32 +61,36 @@ export function templateEffects(self: Agent, findings?: Findings): readonly Effe
       // Gateways try every 30 s (exporter.ts), and a store that comes late makes an index of the first event: templates should not be minutes behind.
       retryWithin: '20s',
       // The turn of an agent waits for its effects: a store that does not answer must not hold up a status for long.
-      timeout: '10s',
+      timeout: `${TIMEOUT_S}s`,
     },
   ];
 }
 
 /** The handler. */
-export const installTemplates = defineEffect<Installation>(
-  async ({ store, agent, namespace }, context): Promise<Installed> => {
-    const address = await addressOf(store, namespace, context);
-    const { signal } = context;
-    const existing = new Map<string, Existing | undefined>();
-    for (const index of Object.values(store.indices)) existing.set(index, await lookAt(address, index, signal));
-    const streams = new Set([...existing].flatMap(([index, one]) => (one?.isStream ? [index] : [])));
-    const { retained, ...policies } = await placePolicies(address, store, { wantedBy: agent, streams }, signal);
-    const remarks = [...policies.remarks];
-    const refusals = [...policies.refusals];
-    const templates = indexTemplates(store.kind, store.indices, retained, streams);
-    for (const template of templates) {
-      const path = `/_index_template/${encodeURIComponent(template.name)}`;
-      refusals.push(...(await place(address, path, template, dialects[store.kind].templatePrivilege, signal)));
-      remarks.push(...remarksOn(template, existing.get(template.index)));
-    }
-    if (refusals.length > 0) throw refused(refusals);
-    return { templates: templates.map(({ name }) => name), remarks };
-  },
-);
+export const installTemplates = defineEffect<Installation>((installation, context) => {
+  // Ends before the engine would, which has words of its own for it.
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(WITHIN_MS)]);
+  return inSteadyWords(context.memory, installation.store.url, () => install(installation, { ...context, signal }));
+});
+
+async function install({ store, agent, namespace }: Installation, context: EffectContext): Promise<Installed> {
+  const address = await addressOf(store, namespace, context);
+  const { signal } = context;
+  const existing = new Map<string, Existing | undefined>();
+  for (const index of Object.values(store.indices)) existing.set(index, await lookAt(address, index, signal));
+  const streams = new Set([...existing].flatMap(([index, one]) => (one?.isStream ? [index] : [])));
+  const { retained, ...policies } = await placePolicies(address, store, { wantedBy: agent, streams }, signal);
+  const remarks = [...policies.remarks];
+  const refusals = [...policies.refusals];
+  const templates = indexTemplates(store.kind, store.indices, retained, streams);
+  for (const template of templates) {
+    const path = `/_index_template/${encodeURIComponent(template.name)}`;
+    refusals.push(...(await place(address, path, template, dialects[store.kind].templatePrivilege, signal)));
+    remarks.push(...remarksOn(template, existing.get(template.index)));
+  }
+  if (refusals.length > 0) throw refused(refusals);
+  return { templates: templates.map(({ name }) => name), remarks };
+}
 
 /** Of an index that was there before its template, or before it was to go by age. */
 function remarksOn({ index, policy }: IndexTemplate, existing: Existing | undefined): readonly string[] {

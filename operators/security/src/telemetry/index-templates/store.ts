@@ -43,6 +43,8 @@ export class StoreTrouble extends Error {
   }
 }
 
+/** In the memory of the effect: what was said last of a store that is away. */
+const AWAY = 'away';
 /** Who drops packets never answers: the turn of an agent waits for this, and is wanted for other things. */
 const CONNECT_MS = 2_000;
 /** A store that is busy takes its time for a template. */
@@ -64,6 +66,29 @@ export async function ask(
   if (answer.status === 429 || answer.status >= 500)
     throw new StoreTrouble('Unreachable', `the store at ${origin} answers ${answer.status}`);
   return answer;
+}
+
+/**
+ * Does something with a store. One that is away is away in changing words (now its name is not known, now nothing answers): from the
+ * second kind on they are told as one, which stays until the store is reached.
+ */
+export async function inSteadyWords<T>(memory: Map<string, unknown>, url: string, work: () => Promise<T>): Promise<T> {
+  const said = (memory.get(AWAY) ?? {}) as { readonly url?: string; readonly message?: string };
+  memory.delete(AWAY);
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreTrouble) || error.reason !== 'Unreachable') throw error;
+    const isOther = said.url === url && said.message !== error.message;
+    const trouble = isOther
+      ? new StoreTrouble(
+          'Unreachable',
+          `the operator does not reach the store at ${new URL(url).origin}, or now and then only`,
+        )
+      : error;
+    memory.set(AWAY, { url, message: trouble.message });
+    throw trouble;
+  }
 }
 
 /** What an answer holds; `undefined` for what is no JSON, be it cut or from somebody else. */
