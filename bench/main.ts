@@ -4,8 +4,9 @@
  */
 import { cpus, totalmem } from 'node:os';
 import { measureMemory } from './memory/measure.ts';
+import { measureTelemetry } from './telemetry/measure.ts';
 
-const benches = { memory: measureMemory };
+const benches = { memory: measureMemory, telemetry: measureTelemetry };
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in benches));
