@@ -19,9 +19,12 @@ function pod(
       labels: { 'app.kubernetes.io/component': component },
       ...(gone ? { deletionTimestamp: '2026-05-01T10:00:00Z' } : {}),
     },
-    spec: { containers: [], nodeName: name, ...(relay ? { initContainers: [{ name: 'relay' }] } : {}) },
+    spec: { containers: [], nodeName: name },
     status: {
       phase,
+      ...(relay
+        ? { initContainerStatuses: [{ name: 'relay', ready: true, restartCount: 0, image: '', imageID: '' }] }
+        : {}),
       ...(ip === undefined ? {} : { podIP: ip }),
       conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }],
     },

@@ -47,7 +47,8 @@ export function collectorsOf(related: ObjectSet, now: Date): Collectors {
 function toCollector(role: Role, { metadata, spec, status }: Pod): readonly Collector[] {
   if (status?.phase !== 'Running' || status.podIP === undefined || status.podIP === '') return [];
   const name = role === 'node' ? (spec?.nodeName ?? metadata.name) : metadata.name;
-  const hasRelay = role === 'gateway' && spec?.initContainers?.some((container) => container.name === RELAY) === true;
+  // Of the spec of containers nothing is in the cache (assess/watched.ts).
+  const hasRelay = role === 'gateway' && status.initContainerStatuses?.some((one) => one.name === RELAY) === true;
   return [{ role, name, ip: status.podIP, ...(hasRelay ? { hasRelay } : {}) }];
 }
 

@@ -18,14 +18,17 @@ const ref = { name: 'main', namespace: 'security-system' };
 const PATIENCE = 110_000;
 
 /** Every collector tells the same, by its role; counts grow by 100 events a second. */
-const world = { isStoreDown: false, downSince: 0, rounds: 0, asked: new Set<string>() };
+const world = { isStoreDown: false, downSince: 0, isRefusing: false, rounds: 0, asked: new Set<string>() };
 const began = Date.now();
 const server = createServer(({ url = '' }, response) => {
-  const [, role = '', name = ''] = url.split('/');
+  const [, role = '', name = '', part = ''] = url.split('/');
+  if (part === 'relay') return response.end(relayText());
   world.asked.add(`${role} ${name}`);
   if (role === 'gateway') world.rounds += 1;
-  response.end(textOf(role === 'node' ? nodeReading() : gatewayReading()));
+  return response.end(textOf(role === 'node' ? nodeReading() : gatewayReading()));
 });
+const relayText = () =>
+  `keelson_relay_dead_letters_total{index="security-events",error_type="mapper_parsing_exception"} ${world.isRefusing ? count() : 0}\n`;
 const count = (until = Date.now()) => Math.floor((until - began) / 10);
 const nodeReading = (): Reading =>
   readingOf({ received: { 'filelog/falco': count() }, queues: { otlp: queueOf(count()) }, answers: { OK: count() } });
@@ -42,7 +45,7 @@ beforeAll(async () => {
   });
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const operator = createSecurityOperator(features, {
-    reachCollector: ({ role, name }) => `${origin}/${role}/${name}`,
+    reachCollector: ({ role, name }, part) => `${origin}/${role}/${name}/${part}`,
   });
   stage = await startStage({ level: 'cluster', nodes: 2 }, { operator });
 });
@@ -109,6 +112,21 @@ test('mended, all is True again', async () => {
   await stage.untilCondition(ref, 'EventsFlowing', { status: 'True' });
   await stage.untilCondition(ref, 'Ready', { status: 'True' });
   expect((await current())?.pipeline?.tools?.falco).not.toHaveProperty('waiting');
+});
+
+test('what the store refuses and a relay keeps is told, and the agent is Ready', async () => {
+  world.isRefusing = true;
+  const { message } = await stage.untilCondition(
+    ref,
+    'PipelineReady',
+    { status: 'True', reason: 'SomeRefused' },
+    PATIENCE,
+  );
+  expect(message).toBe(
+    'nodes → otel-gateway → http://127.0.0.1:1: documents for security-events are refused (mapper_parsing_exception) and kept in ' +
+      'security-dead-letters, where error.message says why',
+  );
+  await stage.untilCondition(ref, 'Ready', { status: 'True' });
 });
 
 test('in all of this it was refused nothing: looking takes no further permission', async () => {
