@@ -2,7 +2,7 @@
  * Nothing is lost and nothing is there twice, whatever dies: both real collectors and a real Elasticsearch, on the configurations that
  * the operator renders, while everything that may go wrong does. SEED=<number> repeats the times of a run.
  */
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -103,6 +103,7 @@ test(`${EVENTS} events, and all that may go wrong`, { timeout: 900_000 }, async 
 
 async function start(): Promise<{ pipeline: Pipeline; disks: Readonly<Record<Side, SmallDisk>> }> {
   const dir = await mkdtemp(join(tmpdir(), 'keelson-disks-'));
+  cleanups.push(() => rm(dir, { recursive: true, force: true }));
   const disks = {
     node: await mountSmallDisk(join(dir, 'node'), DISKS.node),
     gateway: await mountSmallDisk(join(dir, 'gateway'), DISKS.gateway),
