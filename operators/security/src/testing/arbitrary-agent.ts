@@ -101,9 +101,11 @@ const override = (image: boolean) =>
   });
 
 const secret = fc.constantFrom('login', 'another-secret');
+/** Indices that are never called alike. */
+const named = (initial: string) => word.map((rest) => `${initial}-${rest}`);
 const store = {
   url: fc.constantFrom('https://search.logging.svc:9200', 'http://127.0.0.1:9', 'https://es.example.com/path'),
-  indices: maybe(record({ events: maybe(word), inventory: maybe(word), vulnerability: maybe(word) })),
+  indices: maybe(record({ events: maybe(named('e')), inventory: maybe(named('i')), vulnerability: maybe(named('v')) })),
   manageTemplates: maybe(fc.boolean()),
   retentionDays: maybe(
     record({ events: maybe(fc.integer({ min: 1, max: 400 })), inventory: maybe(fc.integer({ min: 1, max: 400 })) }),
