@@ -73,7 +73,7 @@ function describe(option: Option): string {
   const fallback =
     option.defaultValue === undefined || option.defaultValue === false
       ? ''
-      : `; default ${String(option.defaultValue)}`;
+      : `; default ${option.defaultValueDescription ?? String(option.defaultValue)}`;
   return `${option.description}${choices}${fallback}`;
 }
 
