@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { CURABLE } from '../../../../apps/cli/src/relay/refusal.ts';
 import { elasticsearchExporter, loginExtensions } from './exporter.ts';
 import { storeWith } from './testing/sources.ts';
 
@@ -33,12 +32,6 @@ describe('the exporter of an index', () => {
     const { retry_on_document_status } = retryOf();
     expect(retry_on_document_status).toEqual(expect.arrayContaining([401, 403, 429, 503]));
     for (const own of [400, 409, 413]) expect(retry_on_document_status).not.toContain(own);
-  });
-
-  test('repeats what the relay answers for a document that has to wait: a status that only one of them knew would lose it', () => {
-    const { retry_on_document_status, retry_on_status } = retryOf();
-    expect(retry_on_document_status).toEqual(CURABLE);
-    expect(retry_on_status).toEqual(expect.arrayContaining([...CURABLE]));
   });
 
   test('gives up no request, whatever a proxy says of it', () => {
