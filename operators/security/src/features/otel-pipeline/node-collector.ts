@@ -23,7 +23,9 @@ export function nodeCollector(image: string, { agent }: Pick<FeatureContext, 'ag
       collectorContainer({
         name: NODE_COLLECTOR,
         image,
-        memory: 256,
+        // It reads a hundred lines at a time, and each is in memory some twice: with less, fifty of 2 MiB would be over the limit, refused
+        // by it, and never let go of.
+        memory: 512,
         requests: { cpu: '50m', memory: '128Mi' },
         args: NODE_ARGS,
         env: [{ name: NODE_NAME_VARIABLE, valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],

@@ -27,7 +27,7 @@ export type Side = 'node' | 'gateway';
 type Sides<T> = Readonly<Record<Side, T>>;
 
 /** MiB that their containers have (features/otel-pipeline). */
-export const MEMORY: Sides<number> = { node: 256, gateway: 512 };
+export const MEMORY: Sides<number> = { node: 512, gateway: 512 };
 
 export interface NodeAndGateway {
   /** Folder of all that is here; it goes at the end. */
