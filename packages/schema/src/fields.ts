@@ -81,20 +81,20 @@ export function nullable<Schema extends TSchema>(
 export function exactlyOneOf<Properties extends TProperties>(
   properties: Properties,
   options: FieldOptions = {},
-): TUnsafe<ExactlyOne<Properties>> {
+): TUnsafe<ExactlyOne<{ [Name in keyof Properties]: Static<Properties[Name]> }>> {
   const names = Object.keys(properties);
   const optional = Object.fromEntries(names.map((name) => [name, Type.Optional(properties[name] ?? Type.Unknown())]));
-  return Type.Unsafe<ExactlyOne<Properties>>(
+  return Type.Unsafe<ExactlyOne<{ [Name in keyof Properties]: Static<Properties[Name]> }>>(
     Type.Object(optional, { ...options, 'x-kubernetes-validations': [exactlyOneRule(names)] }),
   );
 }
 
-/** The type of `exactlyOneOf`. */
-export type ExactlyOne<Properties extends TProperties> = {
-  [Name in keyof Properties]: { [Key in Name]: Static<Properties[Key]> } & {
-    [Key in Exclude<keyof Properties, Name>]?: never;
+/** The type of `exactlyOneOf`: one of these fields and none of the others. Of values, not of schemas: it stands in declarations of others. */
+export type ExactlyOne<Values> = {
+  [Name in keyof Values]: { [Key in Name]: Values[Key] } & {
+    [Key in Exclude<keyof Values, Name>]?: never;
   };
-}[keyof Properties];
+}[keyof Values];
 
 /** An object whose fields are not in the CRD: kept as it is, checked by whoever reads it. */
 export function freeForm<T = Record<string, unknown>>(options: FieldOptions = {}): TUnsafe<T> {
