@@ -39,14 +39,8 @@ interface Letter {
   readonly error: { readonly type: string; readonly message: string };
 }
 
-async function countOf(index: string, query: string): Promise<number> {
-  await fetch(`${pipeline.store.url}/${index}/_refresh`, { method: 'POST' });
-  const answer = await fetch(`${pipeline.store.url}/${index}/_count?q=${encodeURIComponent(query)}`);
-  return ((await answer.json()) as { count?: number }).count ?? 0;
-}
-
 const untilCounted = (index: string, query: string, count: number) =>
-  vi.waitFor(async () => expect(await countOf(index, query)).toBe(count), { timeout: 120_000, interval: 500 });
+  vi.waitFor(async () => expect(await pipeline.count(index, query)).toBe(count), { timeout: 120_000, interval: 500 });
 
 async function letters(query: string): Promise<readonly Letter[]> {
   const path = `/${LETTERS}/_search?size=10000&q=${encodeURIComponent(query)}`;
@@ -164,7 +158,7 @@ test('a line of four megabytes is stored, and refused it is kept whole', async (
 
 test('once the index is mended, the recipe of the guide puts dead letters where they belong, and what is refused again stays', async () => {
   await ask('DELETE', '/security-inventory');
-  const refused = await countOf(LETTERS, 'security_tool:guard');
+  const refused = await pipeline.count(LETTERS, 'security_tool:guard');
   expect(refused).toBeGreaterThan(500);
   const guide = await readFile(new URL('../../../../docs/guides/telemetry.md', import.meta.url), 'utf8');
   const [, recipe = ''] = /```sh replay\n(.*?)```/s.exec(guide) ?? [];
@@ -175,9 +169,9 @@ test('once the index is mended, the recipe of the guide puts dead letters where 
     const { stdout } = await promisify(execFile)('sh', ['-c', recipe], { cwd, env });
     console.log(stdout);
     expect(stdout).toContain('400 mapper_parsing_exception');
-    expect(await countOf('security-inventory', 'security_tool:census')).toBe(2000);
-    expect(await countOf(LETTERS, 'security_tool:census')).toBe(0);
-    expect(await countOf(LETTERS, 'security_tool:guard')).toBe(refused);
+    expect(await pipeline.count('security-inventory', 'security_tool:census')).toBe(2000);
+    expect(await pipeline.count(LETTERS, 'security_tool:census')).toBe(0);
+    expect(await pipeline.count(LETTERS, 'security_tool:guard')).toBe(refused);
   } finally {
     await rm(cwd, { recursive: true });
   }

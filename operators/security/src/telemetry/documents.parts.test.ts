@@ -4,27 +4,14 @@
  */
 import { rename, rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { falco } from '../features/falco/feature.ts';
-import { recorded as falcoEvents } from '../features/falco/testing/recorded.ts';
-import { osquery } from '../features/osquery/feature.ts';
-import { recorded as osqueryEvents } from '../features/osquery/testing/recorded.ts';
-import { tetragon } from '../features/tetragon/feature.ts';
-import { recorded as tetragonEvents } from '../features/tetragon/testing/recorded.ts';
-import type { LogSource } from './source.ts';
+import { falcoFile } from './testing/flood.ts';
 import { type Document, type Pipeline, startPipeline } from './testing/pipeline.ts';
 import { RECORDED_AT } from './testing/recorded.ts';
-
-const sources = [falco, tetragon, osquery].map((feature) => feature.telemetry?.({} as never) as LogSource);
-const [falcoFile, tetragonFile, osqueryFile] = sources as [LogSource, LogSource, LogSource];
-const tools = [
-  { source: falcoFile, events: falcoEvents, index: 'security-events' },
-  { source: tetragonFile, events: tetragonEvents, index: 'security-events' },
-  { source: osqueryFile, events: osqueryEvents, index: 'security-inventory' },
-];
+import { asText, tools } from './testing/recorded-tools.ts';
 
 let pipeline: Pipeline;
 beforeAll(async () => {
-  pipeline = await startPipeline({ sources, cluster: 'prod', node: 'node-1' });
+  pipeline = await startPipeline({ sources: tools.map(({ source }) => source), cluster: 'prod', node: 'node-1' });
 });
 afterAll(() => pipeline?.stop());
 
@@ -38,7 +25,7 @@ test('every kind of event is in the right index, at its own time, whole, and wit
   for (const { source, events, index } of tools) {
     const found = await pipeline.untilFound(index, 'security_tool', source.tool, events.length);
     for (const { kind, event, at = RECORDED_AT, shared } of events) {
-      const document = found.find((one) => JSON.stringify(sorted(one[source.tool])) === JSON.stringify(sorted(event)));
+      const document = found.find((one) => asText(one[source.tool]) === asText(event));
       expect(document, `${source.tool}, ${kind}: ${JSON.stringify(found)}`).toBeDefined();
       const { [source.tool]: _event, 'log.file.record_offset': _offset, ...rest } = document as Document;
       const { '@timestamp': time, ...stamps } = Object.fromEntries(carried.map((name) => [name, rest[name]]));
@@ -84,7 +71,7 @@ test('killed again and again, and made to read everything anew, no event is lost
     await victim.part.start();
   }
   const total = count + 12;
-  const arrived = () => countOf('rule.name:flood');
+  const arrived = () => pipeline.count('security-events', 'rule.name:flood');
   await vi.waitFor(async () => expect(await arrived()).toBe(total), { timeout: 120_000, interval: 500 });
 
   const refused = await refusals();
@@ -102,27 +89,9 @@ test('killed again and again, and made to read everything anew, no event is lost
   );
 });
 
-async function countOf(query: string): Promise<number> {
-  const { url } = pipeline.store;
-  await fetch(`${url}/security-events/_refresh`, { method: 'POST' });
-  const answer = await fetch(`${url}/security-events/_count?q=${encodeURIComponent(query)}`);
-  return ((await answer.json()) as { count: number }).count;
-}
-
 /** How many documents the store has refused so far: those whose id it has already. */
 async function refusals(): Promise<number> {
   const answer = await fetch(`${pipeline.store.url}/security-events/_stats/indexing`);
   const { _all } = (await answer.json()) as { _all: { primaries: { indexing: { index_failed: number } } } };
   return _all.primaries.indexing.index_failed;
-}
-
-/** With the keys of every object in order: the store gives them back as it likes. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, one]) => [key, sorted(one)]),
-  );
 }

@@ -3,39 +3,27 @@
  * of the three behind the node dies, each is there once.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { falco } from '../features/falco/feature.ts';
 import { recorded as falcoEvents } from '../features/falco/testing/recorded.ts';
-import { osquery } from '../features/osquery/feature.ts';
-import { recorded as osqueryEvents } from '../features/osquery/testing/recorded.ts';
-import { tetragon } from '../features/tetragon/feature.ts';
-import { recorded as tetragonEvents } from '../features/tetragon/testing/recorded.ts';
-import type { LogSource } from './source.ts';
+import { falcoFile } from './testing/flood.ts';
 import { type Pipeline, startPipeline } from './testing/pipeline.ts';
 import { RECORDED_AT } from './testing/recorded.ts';
-
-const sources = [falco, tetragon, osquery].map((feature) => feature.telemetry?.({} as never) as LogSource);
-const [falcoFile, tetragonFile, osqueryFile] = sources as [LogSource, LogSource, LogSource];
-const tools = [
-  { source: falcoFile, events: falcoEvents, index: 'security-events' },
-  { source: tetragonFile, events: tetragonEvents, index: 'security-events' },
-  { source: osqueryFile, events: osqueryEvents, index: 'security-inventory' },
-];
+import { asText, tools } from './testing/recorded-tools.ts';
 
 /** No more lines in a batch of the node than it reads at once: many are on their way at any time. */
 const overrides = { node: { exporters: { otlp: { sending_queue: { batch: { flush_timeout: '200ms' } } } } } };
 
 let pipeline: Pipeline;
 beforeAll(async () => {
-  pipeline = await startPipeline({ store: 'opensearch', sources, cluster: 'prod', overrides });
+  pipeline = await startPipeline({
+    store: 'opensearch',
+    sources: tools.map(({ source }) => source),
+    cluster: 'prod',
+    overrides,
+  });
 });
 afterAll(() => pipeline?.stop());
 
-const countOf = async (query: string, index = 'security-events'): Promise<number> => {
-  const { url } = pipeline.store;
-  await fetch(`${url}/${index}/_refresh`, { method: 'POST' });
-  const answer = await fetch(`${url}/${index}/_count?q=${encodeURIComponent(query)}`);
-  return ((await answer.json()) as { count?: number }).count ?? 0;
-};
+const countOf = (query: string, index = 'security-events') => pipeline.count(index, query);
 const until = (query: string, count: number, index?: string) =>
   vi.waitFor(async () => expect(await countOf(query, index)).toBe(count), { timeout: 120_000, interval: 500 });
 
@@ -47,8 +35,7 @@ test('every kind of event is in the right index, at its own time, with the field
     await until(`security_tool:${source.tool}`, events.length, index);
     const found = await pipeline.documents(index, 'security_tool', source.tool);
     for (const { kind, event, at = RECORDED_AT, shared } of events) {
-      // The store gives the keys of objects back in any order.
-      const document = found.find((one) => sameText(one[source.tool]) === sameText(event));
+      const document = found.find((one) => asText(one[source.tool]) === asText(event));
       expect(document, `${source.tool}, ${kind}`).toMatchObject({
         security_tool: source.tool,
         'kubernetes.node.name': 'node-1',
@@ -117,11 +104,3 @@ test('a value that OpenSearch refuses is a dead letter, and the events beside it
   expect(JSON.stringify(letter)).toContain('immense term');
   expect(JSON.stringify(letter)).toContain('x'.repeat(100_000));
 });
-
-function sameText(value: unknown): string {
-  return JSON.stringify(value, (_key, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort())
-      : one,
-  );
-}

@@ -14,6 +14,8 @@ export interface Pipeline extends NodeAndGateway {
   documents(index: string, field: string, text: string): Promise<readonly Document[]>;
   /** Waits until there are so many of them. */
   untilFound(index: string, field: string, text: string, count?: number): Promise<readonly Document[]>;
+  /** How many documents a query of Lucene finds; none where there is no index. */
+  count(index: string, query: string): Promise<number>;
 }
 
 export interface PipelineOptions extends Omit<NodeAndGatewayOptions, 'store'> {
@@ -39,6 +41,11 @@ export async function startPipeline({ store: kind = 'elasticsearch', ...options 
   return Object.assign(collectors, {
     store,
     documents,
+    count: async (index: string, query: string) => {
+      await fetch(`${store.url}/${index}/_refresh`, { method: 'POST' });
+      const answer = await fetch(`${store.url}/${index}/_count?q=${encodeURIComponent(query)}`);
+      return ((await answer.json()) as { count?: number }).count ?? 0;
+    },
     untilFound: (index: string, field: string, text: string, count = 1) =>
       vi.waitFor(
         async () => {
