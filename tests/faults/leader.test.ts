@@ -4,12 +4,11 @@
  * and who takes over has everything in its caches already: it lists nothing. A leader that is suspended (SIGSTOP) in the middle of
  * its writes and wakes up after another took over finishes none of them.
  */
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Website } from '@keelson/example-website';
 import { createClient, type KubeClient, loadConfig } from '@keelson/kube';
 import { ConfigMap, type Instance, Lease, manifest, toCrd } from '@keelson/schema';
-import { type AuditEntry, type AuditMark, startTestEnv, type TestEnv } from '@keelson/testenv';
+import { type AuditEntry, type AuditMark, findFreePort, startTestEnv, type TestEnv } from '@keelson/testenv';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Replica, startReplica } from './process.ts';
 import { until } from './until.ts';
@@ -42,7 +41,7 @@ describe('two replicas', () => {
     through: Pick<TestEnv, 'kubeconfigFor'> = env,
   ): Promise<{ replica: Replica; port: number }> {
     const kubeconfig = await through.kubeconfigFor({ user: identity, groups: ['system:masters'] });
-    const port = await freePort();
+    const port = await findFreePort();
     const replica = startReplica(kubeconfig, {
       identity,
       leaderElection: { namespace, name: 'website' },
@@ -247,13 +246,4 @@ async function cacheObjects(port: number): Promise<string[]> {
 
 async function leaderStatus(port: number): Promise<string | undefined> {
   return (await scrape(port)).find((line) => line.startsWith('leader_election_master_status{'))?.split(' ')[1];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

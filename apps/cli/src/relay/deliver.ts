@@ -95,7 +95,11 @@ async function keepRefused(bulk: Bulk, answer: Answer, relay: Relay): Promise<An
   // A page to log in at, mostly.
   if (items === undefined) return failed(502, 'what answers is no store');
   const blames = items.map(([, item]) => blameOf(item));
-  holdBack(items, bulk, relay);
+  holdBack(
+    items.flatMap(([, item], position) => (blames[position] === 'store' ? [item] : [])),
+    bulk,
+    relay,
+  );
   const told: NamedItem[] = items.map(([action, item], position) =>
     blames[position] === 'store' && !CURABLE.includes(item.status)
       ? [action, { ...item, status: LATER }]
@@ -127,8 +131,7 @@ function isRefusal(blame: Blame | undefined): boolean {
 }
 
 /** Tells, index by index, of what the store does not take now. */
-function holdBack(items: readonly NamedItem[], { path }: Bulk, relay: Relay): void {
-  const held = items.filter(([, item]) => blameOf(item) === 'store').map(([, item]) => item);
+function holdBack(held: readonly Item[], { path }: Bulk, relay: Relay): void {
   const kinds = Map.groupBy(held, (item) => `${item._index} ${item.status} ${item.error?.type}`);
   for (const [first, ...others] of kinds.values()) {
     if (first !== undefined) relay.hold(first._index ?? indexOf(path), refusalOf(first), 1 + others.length);

@@ -3,7 +3,8 @@
  * the certificates is read again when it changes.
  */
 import { readFile } from 'node:fs/promises';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
+import { codeOf, pathPrefix, storePool } from '../store-pool.ts';
 import { type Answer, type Bulk, withFields } from './bulk.ts';
 import { failed } from './deliver.ts';
 
@@ -33,7 +34,7 @@ export class Store {
 
   private constructor(settings: StoreSettings, ca: string | undefined) {
     this.#settings = settings;
-    this.#prefix = settings.url.pathname.replace(/\/+$/, '');
+    this.#prefix = pathPrefix(settings.url);
     this.#ca = ca;
     this.#pool = this.#connect();
   }
@@ -54,7 +55,7 @@ export class Store {
       });
       return { status: answer.statusCode, body: await answer.body.text() };
     } catch (error) {
-      const code = codeOf(error);
+      const code = codeOf(error) || 'unknown';
       return failed(code.includes('TIMEOUT') ? 504 : 502, `the relay has no answer from the store (${code})`);
     }
   }
@@ -78,23 +79,15 @@ export class Store {
 
   #connect(): Pool {
     const { url, insecureSkipVerify } = this.#settings;
-    return new Pool(url.origin, {
-      // The exporters of a gateway send eight requests at once.
-      connections: 32,
-      headersTimeout: ANSWER_MS,
-      bodyTimeout: ANSWER_MS,
-      maxResponseSize: LONGEST_ANSWER,
-      connect: {
-        timeout: 10_000,
-        rejectUnauthorized: insecureSkipVerify !== true,
-        ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+    return storePool(
+      { url, ca: this.#ca, insecureSkipVerify },
+      {
+        // The exporters of a gateway send eight requests at once.
+        connections: 32,
+        headersTimeout: ANSWER_MS,
+        bodyTimeout: ANSWER_MS,
+        maxResponseSize: LONGEST_ANSWER,
       },
-    });
+    );
   }
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  return typeof code === 'string' ? code : cause === undefined ? 'unknown' : codeOf(cause);
 }

@@ -6,8 +6,9 @@
  * are: with back-off, and for as long as `attempts` last. No message holds a credential.
  */
 import { backoffDelay, type Clock, Secret, systemClock } from '@keelson/kube';
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import { type Failure, failure, isFailure } from '../failure.ts';
+import { codeOf, pathPrefix, storePool } from '../store-pool.ts';
 import type { Credential } from './credential.ts';
 
 export interface StoreOptions {
@@ -50,17 +51,8 @@ export class Store {
   constructor(options: StoreOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#prefix = options.url.pathname.replace(/\/+$/, '');
-    this.#pool = new Pool(options.url.origin, {
-      connections: 2,
-      headersTimeout: 120_000,
-      bodyTimeout: 120_000,
-      connect: {
-        timeout: 10_000,
-        rejectUnauthorized: options.insecureSkipVerify !== true,
-        ...(options.ca === undefined ? {} : { ca: options.ca }),
-      },
-    });
+    this.#prefix = pathPrefix(options.url);
+    this.#pool = storePool(options, { connections: 2, headersTimeout: 120_000, bodyTimeout: 120_000 });
   }
 
   /** The answer, whatever its status but one that asks to come again; a failure when the store cannot be reached or refuses us. */
@@ -169,12 +161,6 @@ function reasonOf(body: string): string {
   } catch {
     return text;
   }
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  return typeof code === 'string' ? code : cause === undefined ? '' : codeOf(cause);
 }
 
 /** No second attempt makes a certificate valid. */
